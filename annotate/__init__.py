@@ -1,0 +1,1 @@
+"""Votes become labels, with known agreement."""

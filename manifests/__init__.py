@@ -1,0 +1,1 @@
+"""The written record of a partition."""

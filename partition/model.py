@@ -1,0 +1,97 @@
+"""What a partition and its balance are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..catalog import Items
+    from ..protocols import Protocol
+
+__all__ = ["Partition", "Solver"]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How a partition was found.
+
+    Parameters
+    ----------
+    name : str
+        ``cells``, ``search``, ``sampled``, a baseline's name, or ``given``.
+    version : str
+        Version of the solver: the same name, version and seed give the same partition of the same items.
+    seed : int
+        The seed.
+    objective : float or None
+        Mean deviation of the categories' shares from their targets, in percentage points, the total left out.
+    bound : float or None
+        No partition of these units can have a smaller one.
+    proven : bool
+        Whether it is known that no partition has a smaller one.
+    """
+
+    name: str
+    version: str
+    seed: int
+    objective: float | None = None
+    bound: float | None = None
+    proven: bool = False
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which split every item goes to.
+
+    Parameters
+    ----------
+    items : Items
+        The items that take part, in the protocol's form.
+    protocol : Protocol
+        The rules, with what was overridden for this run.
+    splits : tuple of str
+        Names of the splits, in the protocol's order.
+    ratios : tuple of int
+        Their proportions.
+    assignment : ndarray of int8, shape (n_items,)
+        Position in `splits` of each row of ``items.table``.
+    unit : str
+        What was kept whole: ``subject``, ``group`` or ``item``.
+    stratify : tuple of str
+        The columns that were balanced.
+    solver : Solver
+        How it was found.
+    left_out : mapping of str to int
+        Items that the protocol left out, by reason.
+    warnings : tuple of str
+        What could not be met, and what is odd, with the numbers.
+    notes : tuple of str
+        What was done without being asked for in so many words.
+    """
+
+    items: Items
+    protocol: Protocol
+    splits: tuple[str, ...]
+    ratios: tuple[int, ...]
+    assignment: NDArray[np.int8]
+    unit: str
+    stratify: tuple[str, ...]
+    solver: Solver
+    left_out: Mapping[str, int] = field(default_factory=dict[str, int])
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> pa.Table:
+        """Return the assignments: columns ``item``, ``subject`` (null where there is none) and ``split``."""
+        names: Any = pa.array(self.splits, pa.string())
+        split = names.take(pa.array(self.assignment))
+        items = self.items.table
+        subject = items["subject"] if "subject" in items.column_names else pa.nulls(len(self.items), pa.string())
+        return pa.table({"item": items["item"], "subject": subject, "split": split})
