@@ -11,7 +11,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import pyarrow.compute
 
 from .errors import InputError, Problems, unknown
 
-__all__ = ["SUFFIXES", "TextTable", "read_bytes", "read_table", "read_text", "pc", "trim"]
+__all__ = ["SUFFIXES", "TextTable", "map_values", "read_bytes", "read_table", "read_text", "pc", "trim"]
 
 pc: Any = pyarrow.compute
 """Arrow's functions on columns; they are made at import and have no types, so every room takes them from here."""
@@ -106,6 +106,23 @@ def _text_bytes(path: Path) -> bytes:
             f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8 text", hint="save the file as UTF-8"
         ) from None
     return data
+
+
+def map_values(column: Any, function: Callable[[str], str | None]) -> Any:
+    """Apply a function of one text to a column, once for each distinct value; null stays null.
+
+    Examples
+    --------
+    >>> map_values(pa.chunked_array([["a", None, "b"]]), {"a": "x"}.get).to_pylist()
+    ['x', None, None]
+    """
+    encoded = column.combine_chunks().dictionary_encode() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    if not isinstance(encoded, pa.DictionaryArray):
+        encoded = encoded.dictionary_encode()
+    values = pa.array([function(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return pa.chunked_array([values.take(encoded.indices)], pa.string())
 
 
 def trim(table: pa.Table) -> pa.Table:

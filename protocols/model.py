@@ -124,7 +124,9 @@ class Protocol:
         Plans of degradations and corruptions; scores by task. Checked for shape here, used by `partition` and
         `audit`.
     document : mapping
-        The file as read, in canonical form; what the digest is over.
+        The file in canonical form; what the digest is over.
+    overrides : mapping
+        What was replaced for one run (``stratify``, ``require``), as the manifest records it.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Protocol:
     variants: Mapping[str, Any]
     score: Mapping[str, Any]
     document: Mapping[str, Any]
+    overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def digest(self) -> str:
