@@ -1,5 +1,24 @@
 """Release files become items: one card and one reader a dataset; replicas; attributes."""
 
+from .cards import AttributeCard, Card, TaskCard, card_names, find_card, load_card
 from .items import Items, ReadReport, Source
+from .load import DATA_VARIABLE, load_items
+from .reconcile import reconcile
+from .replicas import has_replica, replica_items
 
-__all__ = ["Items", "ReadReport", "Source"]
+__all__ = [
+    "DATA_VARIABLE",
+    "AttributeCard",
+    "Card",
+    "Items",
+    "ReadReport",
+    "Source",
+    "TaskCard",
+    "card_names",
+    "find_card",
+    "has_replica",
+    "load_card",
+    "load_items",
+    "reconcile",
+    "replica_items",
+]
