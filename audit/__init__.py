@@ -1,1 +1,5 @@
-"""Findings on a partition, and scores of predictions."""
+"""Findings on a partition, ours or anybody's; scores of predictions; the report."""
+
+from .findings import Audit, Finding, audit_manifest, audit_partition, subjects_in_two_splits
+
+__all__ = ["Audit", "Finding", "audit_manifest", "audit_partition", "subjects_in_two_splits"]

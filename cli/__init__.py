@@ -70,7 +70,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(cls=_Verbs, name="protoctl", context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 def command() -> None:
-    r"""Annotate, partition, publish and audit datasets of faces and affect.
+    """Annotate, partition, publish and audit datasets of faces and affect.
 
     \b
     From a dataset to a verified manifest:

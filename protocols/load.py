@@ -15,7 +15,7 @@ from ..errors import InputError, Problems, ProtocolError, unknown
 from ..scales import AGE_GROUPS
 from ..tabular import read_text
 from .checked import Section
-from .model import Form, Protocol, Select, Split, Subset
+from .model import Form, Protocol, Select, Split, Subset, Unit
 
 __all__ = ["SCORES", "load_protocol", "override", "parse_protocol", "protocol_names"]
 
@@ -320,29 +320,36 @@ def _plain_number(number: Decimal) -> str:
 
 
 def override(
-    protocol: Protocol, *, stratify: tuple[str, ...] | None = None, require: tuple[str, ...] | None = None
+    protocol: Protocol,
+    *,
+    stratify: tuple[str, ...] | None = None,
+    require: tuple[str, ...] | None = None,
+    unit: Unit | None = None,
 ) -> Protocol:
-    """Return the protocol with its stratified or required columns replaced for one run.
+    """Return the protocol with its stratified columns or unit replaced, or more columns required, for one run.
 
     The digest stays that of the file; what was replaced stands in ``overrides`` and goes into the manifest.
 
     Raises
     ------
     InputError
-        If `stratify` is asked of a protocol that makes no split.
+        If `stratify` or `unit` is asked of a protocol that makes no split.
     """
     overrides: dict[str, Any] = dict(protocol.overrides)
     select, split = protocol.select, protocol.split
     if require is not None:
         select = replace(select, require=tuple(dict.fromkeys((*select.require, *require))))
         overrides["require"] = list(require)
-    if stratify is not None:
-        if split is None:
-            raise InputError(
-                f"protocol {protocol.name} makes no split, so there is nothing to stratify",
-                hint="leave --stratify out",
-            )
+    if split is None and (stratify is not None or unit is not None):
+        raise InputError(
+            f"protocol {protocol.name} makes no split, so there is nothing to stratify or to keep whole",
+            hint="leave --stratify and --unit out",
+        )
+    if split and stratify is not None:
         weights = {column: weight for column, weight in split.weights.items() if column in stratify}
         split = replace(split, stratify=stratify, weights=weights)
         overrides["stratify"] = list(stratify)
+    if split and unit is not None:
+        split = replace(split, unit=unit)
+        overrides["unit"] = unit
     return replace(protocol, select=select, split=split, overrides=overrides)
