@@ -1,6 +1,8 @@
-"""Where the tests find the material that is not part of the project."""
+"""Where the tests find the material that is not part of the project, and how they run the command."""
 
+import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,41 @@ def bench() -> Path:
 def published() -> Path:
     """Return the folder of published tables and reference values."""
     return _material("published")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def protoctl(capfd, monkeypatch):
+    """Run the command in this process: ``protoctl("split", "affectnet")`` gives its exit code and what it printed."""
+    from protoctl.cli import main
+
+    def run(*args) -> Run:
+        with pytest.raises(SystemExit) as caught:
+            main([str(arg) for arg in args])
+        out, err = capfd.readouterr()
+        return Run(int(caught.value.code or 0), out, err)
+
+    monkeypatch.delenv("PROTOCTL_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    return run
+
+
+@pytest.fixture
+def in_empty_folder(tmp_path, monkeypatch) -> Path:
+    """Change to an empty folder for the time of the test, and return it."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
