@@ -1,5 +1,23 @@
 """Units, profiles, the solvers, bounds and balance."""
 
+from .balance import Balance, Row, balance_from_counts, balance_of
 from .model import Partition, Solver
+from .prepare import Prepared, Stratum, prepare
+from .profile import Category
+from .split import METHODS, split_items, split_table
 
-__all__ = ["Partition", "Solver"]
+__all__ = [
+    "METHODS",
+    "Balance",
+    "Category",
+    "Partition",
+    "Prepared",
+    "Row",
+    "Solver",
+    "Stratum",
+    "balance_from_counts",
+    "balance_of",
+    "prepare",
+    "split_items",
+    "split_table",
+]

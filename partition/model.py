@@ -35,7 +35,12 @@ class Solver:
     bound : float or None
         No partition of these units can have a smaller one.
     proven : bool
-        Whether it is known that no partition has a smaller one.
+        Whether it is known that no partition of these units has a smaller `deviation`.
+    deviation : float or None
+        Sum of the share deviations over the counted categories and the total; 0.01 is one point. What the search
+        minimises.
+    deviation_bound : float or None
+        No partition of these units can have a smaller one.
     """
 
     name: str
@@ -44,6 +49,17 @@ class Solver:
     objective: float | None = None
     bound: float | None = None
     proven: bool = False
+    deviation: float | None = None
+    deviation_bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """Share of `deviation` that the bound leaves open, in [0, 1]; None where there is no bound."""
+        if self.deviation is None or self.deviation_bound is None:
+            return None
+        if self.proven or self.deviation <= self.deviation_bound:
+            return 0.0
+        return (self.deviation - self.deviation_bound) / self.deviation
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,379 @@
+"""Items without subjects: integer allocation per joint cell (controlled rounding).
+
+Every cell of equal rows gets the floor or the ceiling of its share in each split; which of the two is settled so
+that every category of every attribute comes within one item of its share too, and then the pairs of attributes as
+near as they can. Deviations are kept in integers, as denominator x count - numerator x total.
+
+References
+----------
+Controlled rounding: Cox (1987), doi:10.1080/01621459.1987.10478456. Weights that grow where a local search is stuck:
+Morris (1993), the breakout method, AAAI-93.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..digests import SplitMix64
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Allocation", "allocate", "drawn", "joint"]
+
+_WINDOW = 1024
+_TOP = 24
+_SINGLE = 16
+_PAIR_COLUMNS = 20_000
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """How many items of each cell go to each split.
+
+    Parameters
+    ----------
+    items : ndarray of int64, shape (n_cells, n_splits)
+        Counts; rows sum to the cells' sizes.
+    within : bool
+        Whether every category is within one item of its share.
+    """
+
+    items: NDArray[np.int64]
+    within: bool
+
+
+def joint(codes: Sequence[NDArray[np.integer]], widths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the rows' joint cells in the order of their codes.
+
+    Parameters
+    ----------
+    codes : sequence of ndarray of int, shape (n_rows,)
+        Position of each row's category, by attribute.
+    widths : sequence of int
+        Number of categories, by attribute.
+
+    Returns
+    -------
+    cell : ndarray of int64, shape (n_rows,)
+        The cell of each row.
+    members : ndarray of int64, shape (n_cells, n_attributes)
+        The category of each cell, by attribute.
+    """
+    rows = len(codes[0])
+    cell = np.zeros(rows, np.int64)
+    known = np.zeros((1, 0), np.int64)
+    for column, width in zip(codes, widths, strict=True):
+        key = cell * width + column
+        span = len(known) * width
+        if span <= max(4 * rows, 1 << 16):
+            seen = np.flatnonzero(np.bincount(key, minlength=span))
+            number = np.zeros(span, np.int64)
+            number[seen] = np.arange(len(seen))
+            cell = number[key]
+        else:
+            seen, cell = np.unique(key, return_inverse=True)
+        known = np.column_stack([known[seen // width], seen % width])
+    return cell, known
+
+
+class _Board:
+    """The state of an allocation: counts, deviations, and what a move would change."""
+
+    def __init__(
+        self,
+        members: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        ratios: Sequence[int],
+        kept: NDArray[np.int64],
+        needed: NDArray[np.int64],
+    ) -> None:
+        self.splits, self.total = len(ratios), sum(ratios)
+        self.pairs = list(permutations(range(self.splits), 2))
+        shares = sizes[:, None] * np.array(ratios, np.int64)
+        floor = shares // self.total
+        self.low = np.maximum(floor, kept)
+        self.high = np.maximum(-(-shares // self.total), kept)
+        self.items = self.low.copy()
+        for cell in np.flatnonzero(self.items.sum(axis=1) > sizes).tolist():
+            self._yield_to_kept(cell, int(sizes[cell]), kept[cell])
+        self.where, self.single = _columns(members)
+        self.columns = int(self.where.max()) + 1
+        self.target = self._targets(sizes, ratios, needed)
+        self.deviation = -self.target
+        for at in range(self.where.shape[1]):
+            np.add.at(self.deviation, self.where[:, at], self.total * self.items)
+        self.weight = np.zeros(self.columns, np.int64)
+        self.weight[: self.single] = _SINGLE
+        self.weight[0] = 2 * _SINGLE
+
+    def _yield_to_kept(self, cell: int, size: int, kept: NDArray[np.int64]) -> None:
+        """Take items back from splits with room, where kept items fill others past their share."""
+        while int(self.items[cell].sum()) > size:
+            self.items[cell, int(np.argmax(self.items[cell] - kept))] -= 1
+        self.low[cell] = kept
+
+    def _targets(self, sizes: NDArray[np.int64], ratios: Sequence[int], needed: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the wanted counts times the denominator; a small category gives every split what it must have."""
+        totals = np.zeros(self.columns, np.int64)
+        for at in range(self.where.shape[1]):
+            np.add.at(totals, self.where[:, at], sizes)
+        target = totals[:, None] * np.array(ratios, np.int64)
+        for column in np.flatnonzero(needed).tolist():
+            floor, size = int(needed[column]) * self.total, int(totals[column]) * self.total
+            if size < self.splits * floor or bool((target[column] >= floor).all()):
+                continue
+            wanted = [floor] * self.splits
+            rest, base = size - floor * self.splits, [max(0, int(t) - floor) for t in target[column]]
+            for split in range(self.splits):
+                wanted[split] += rest * base[split] // max(sum(base), 1)
+            wanted[int(np.argmax(base))] += size - sum(wanted)
+            target[column] = wanted
+        return target
+
+    def fill(self, sizes: NDArray[np.int64], order: NDArray[np.int64]) -> None:
+        """Hand out what the floors leave, a block of cells at a time, to the splits that lack most."""
+        block = max(1, len(order) // 1024)
+        for low in range(0, len(order), block):
+            cells = order[low : low + block]
+            while True:
+                cells = cells[self.items[cells].sum(axis=1) < sizes[cells]]
+                if len(cells) == 0:
+                    break
+                pressure = self._pressure(cells)
+                room = self.items[cells] < self.high[cells]
+                worst = int(pressure.max()) + 1
+                split = np.argmin(np.where(room, pressure, worst), axis=1)
+                self._add(cells, split, 1)
+
+    def _pressure(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return for each cell and split the weighted deviation of the cell's categories."""
+        weighted = self.deviation * self.weight[:, None]
+        return weighted[self.where[cells]].sum(axis=1)
+
+    def _add(self, cells: NDArray[np.int64], split: NDArray[np.int64], step: int) -> None:
+        np.add.at(self.items, (cells, split), step)
+        columns = self.where[cells]
+        np.add.at(self.deviation, (columns, np.broadcast_to(split[:, None], columns.shape)), step * self.total)
+
+    def _move(self, cell: int, source: int, target: int) -> None:
+        self.items[cell, source] -= 1
+        self.items[cell, target] += 1
+        self.deviation[self.where[cell], source] -= self.total
+        self.deviation[self.where[cell], target] += self.total
+
+    def excess(self) -> NDArray[np.int64]:
+        """Return by how much each single category is one item or more away, in units of the denominator."""
+        return np.maximum(np.abs(self.deviation[: self.single]).max(axis=1) - self.total + 1, 0)
+
+    def step(self, cells: NDArray[np.int64], *, guarded: bool) -> bool:
+        """Make the best move or exchange among `cells`; tell whether there was a better one."""
+        pressure = self._pressure(cells)
+        weight = self.weight[self.where[cells]].sum(axis=1) * self.total
+        open_from = self.items[cells] > self.low[cells]
+        open_to = self.items[cells] < self.high[cells]
+        best: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
+        tops: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        for a, b in self.pairs:
+            at = np.flatnonzero(open_from[:, a] & open_to[:, b])
+            gain = pressure[at, b] - pressure[at, a] + weight[at]
+            if len(at) > _TOP:
+                near = np.argsort(gain, kind="stable")[:_TOP]
+                at, gain = at[near], gain[near]
+            tops[a, b] = at, gain
+            best += [(int(gain[i]), ((int(cells[at[i]]), a, b),)) for i in np.flatnonzero(gain < 0)[:4].tolist()]
+        for a, b in combinations(range(self.splits), 2):
+            best += self._exchanges(cells, tops[a, b], tops[b, a], a, b)
+        for _, moves in sorted(best):
+            for move in moves:
+                self._move(*move)
+            if not guarded or not self.excess().any():
+                return True
+            for cell, source, target in moves:
+                self._move(cell, target, source)
+        return False
+
+    def _exchanges(
+        self,
+        cells: NDArray[np.int64],
+        forth: tuple[NDArray[np.int64], NDArray[np.int64]],
+        back: tuple[NDArray[np.int64], NDArray[np.int64]],
+        a: int,
+        b: int,
+    ) -> list[tuple[int, tuple[tuple[int, int, int], ...]]]:
+        """Return the best exchanges of an item in split `a` with one in split `b`."""
+        left, right = self.where[cells[forth[0]]], self.where[cells[back[0]]]
+        if len(left) == 0 or len(right) == 0:
+            return []
+        same = left[:, None, :] == right[None, :, :]
+        shared = (same * self.weight[left][:, None, :]).sum(axis=2) * self.total
+        gain = forth[1][:, None] + back[1][None, :] - 2 * shared
+        flat = gain.ravel()
+        found: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
+        for at in np.argsort(flat, kind="stable")[:4].tolist():
+            if flat[at] < 0:
+                i, j = divmod(at, len(right))
+                moves = ((int(cells[forth[0][i]]), a, b), (int(cells[back[0][j]]), b, a))
+                found.append((int(flat[at]), moves))
+        return found
+
+    def descend(self, order: NDArray[np.int64], steps: int, *, guarded: bool = False) -> None:
+        """Improve a window of cells at a time until a whole round finds nothing, or for so many steps."""
+        windows = [order[low : low + _WINDOW] for low in range(0, len(order), _WINDOW)]
+        idle = at = 0
+        while steps > 0 and idle < len(windows):
+            steps -= 1
+            idle = 0 if self.step(windows[at % len(windows)], guarded=guarded) else idle + 1
+            at += 1
+
+    def break_out(self, order: NDArray[np.int64], rounds: int, steps: int) -> None:
+        """Raise the weight of every single category that is an item or more away, and improve again."""
+        start = self.weight.copy()
+        for _ in range(rounds):
+            excess = self.excess()
+            if not excess.any():
+                break
+            self.weight[: self.single][excess > 0] += start[: self.single][excess > 0]
+            self.descend(order, steps)
+        self.weight = start
+
+    def level(self, order: NDArray[np.int64], steps: int, rounds: int = 24) -> None:
+        """Raise the weight of the pairs furthest off, improve, and keep the most level state; singles stay put."""
+        best, least = self._state(), self._unevenness()
+        for _ in range(rounds):
+            away = np.abs(self.deviation[self.single :]).max(axis=1)
+            self.weight[self.single :][away > max(int(away.max()) * 3 // 4, self.total)] += 1
+            self.descend(order, steps, guarded=True)
+            now = self._unevenness()
+            if now < least:
+                best, least = self._state(), now
+        self.items, self.deviation = best
+
+    def _state(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.items.copy(), self.deviation.copy()
+
+    def _unevenness(self) -> tuple[int, int]:
+        away = np.abs(self.deviation[self.single :])
+        return int(away.max()), int(away.sum())
+
+
+def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Number the total, the categories of each attribute, and the pairs of categories that occur.
+
+    Returns the column of each cell (shape (n_cells, n_numbered)) and how many columns are single categories.
+    """
+    cells, attributes = members.shape
+    parts = [np.zeros(cells, np.int64)]
+    count = 1
+    for at in range(attributes):
+        parts.append(members[:, at] + count)
+        count += int(members[:, at].max()) + 1
+    single = count
+    for a, b in combinations(range(attributes), 2):
+        key = members[:, a] * (int(members[:, b].max()) + 1) + members[:, b]
+        seen, number = np.unique(key, return_inverse=True)
+        if count + len(seen) > _PAIR_COLUMNS:
+            break
+        parts.append(number.reshape(-1) + count)
+        count += len(seen)
+    return np.column_stack(parts), single
+
+
+def allocate(
+    members: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    ratios: Sequence[int],
+    seed: int,
+    *,
+    kept: NDArray[np.int64] | None = None,
+    needed: NDArray[np.int64] | None = None,
+) -> Allocation:
+    """Settle how many items of each cell go to each split.
+
+    Parameters
+    ----------
+    members : ndarray of int64, shape (n_cells, n_attributes)
+        The category of each cell, by attribute.
+    sizes : ndarray of int64, shape (n_cells,)
+        Items of each cell.
+    ratios : sequence of int
+        Proportions of the splits.
+    seed : int
+        The seed of the run: which of several equally good allocations is taken.
+    kept : ndarray of int64, shape (n_cells, n_splits), optional
+        Items that are in a split already and stay.
+    needed : ndarray of int64, optional
+        Items that every split must have, by category: the total, then the categories of each attribute in turn.
+
+    Returns
+    -------
+    allocation : Allocation
+    """
+    cells, splits = len(sizes), len(ratios)
+    board = _Board(
+        members,
+        sizes,
+        ratios,
+        np.zeros((cells, splits), np.int64) if kept is None else kept,
+        np.zeros(1, np.int64) if needed is None else needed,
+    )
+    order = np.argsort(SplitMix64(seed, "cells/order").words(cells), kind="stable").astype(np.int64)
+    steps = 4 * _WINDOW if cells <= 4 * _WINDOW else 256
+    board.weight[board.single :] = 1
+    board.fill(sizes, order)
+    board.descend(order, steps)
+    board.break_out(order, 30, 200)
+    if board.excess().any():
+        _widen(board, sizes, needed)
+        board.descend(order, _WINDOW)
+        board.break_out(order, 30, 200)
+    settled = not board.excess().any()
+    if settled and board.columns > board.single:
+        board.descend(order, steps, guarded=True)
+        board.level(order, steps // 8)
+    return Allocation(board.items, settled)
+
+
+def _widen(board: _Board, sizes: NDArray[np.int64], needed: NDArray[np.int64] | None) -> None:
+    """Let cells of categories that miss a split go beyond floor and ceiling: coverage comes before balance."""
+    if needed is None:
+        return
+    short = np.flatnonzero((board.excess() > 0)[: len(needed)] & (needed > 0))
+    cells = np.isin(board.where, short).any(axis=1)
+    board.low[cells] = 0
+    board.high[cells] = sizes[cells][:, None]
+
+
+def drawn(
+    cell: NDArray[np.int64], order: NDArray[np.int64], items: NDArray[np.int64], skip: NDArray[np.bool_] | None = None
+) -> NDArray[np.int8]:
+    """Draw the rows of each cell for each split, in a given order of the rows.
+
+    Parameters
+    ----------
+    cell : ndarray of int64, shape (n_rows,)
+        The cell of each row.
+    order : ndarray of int64, shape (n_rows,)
+        The rows' order, by keyed digest.
+    items : ndarray of int64, shape (n_cells, n_splits)
+        How many rows of each cell each split gets.
+    skip : ndarray of bool, shape (n_rows,), optional
+        Rows that are not drawn (they are in a split already, and not in `items`).
+
+    Returns
+    -------
+    split : ndarray of int8, shape (n_rows,)
+        ``-1`` for skipped rows.
+    """
+    kind = np.int16 if len(items) < 32768 else np.int64
+    rows = order if skip is None else order[~skip[order]]
+    rows = rows[np.argsort(cell[rows].astype(kind), kind="stable")]
+    cells, splits = items.shape
+    split = np.full(len(cell), -1, np.int8)
+    split[rows] = np.repeat(np.tile(np.arange(splits, dtype=np.int8), cells), items.ravel())
+    return split
