@@ -1,8 +1,10 @@
 """Release files become items: one card and one reader a dataset; replicas; attributes."""
 
+from .attributes import join_attributes
 from .cards import AttributeCard, Card, TaskCard, card_names, find_card, load_card
 from .items import Items, ReadReport, Source
 from .load import DATA_VARIABLE, load_items
+from .plain import read_plain
 from .reconcile import reconcile
 from .replicas import has_replica, replica_items
 
@@ -17,8 +19,10 @@ __all__ = [
     "card_names",
     "find_card",
     "has_replica",
+    "join_attributes",
     "load_card",
     "load_items",
+    "read_plain",
     "reconcile",
     "replica_items",
 ]

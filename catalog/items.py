@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputError, Problems
+from ..errors import InputError, Problems, listing
 from ..tabular import pc
 
 if TYPE_CHECKING:
@@ -175,6 +175,8 @@ def item_fault(text: str) -> str | None:
     return None
 
 
+_ITEM_HINT = "an item is a file name, or a path from the dataset's root down, as in part1/0001.jpg"
+
 # What makes an item name suspect; names that do not match are normal and good as they stand.
 _SUSPECT = r"[^ -~]|\\|^\./|\.\.|^/|^.:|^ | $|^$"
 
@@ -195,7 +197,11 @@ def checked_items(items: Items, *, places: Sequence[str] | None = None) -> Items
         If a name is refused by `item_fault`, or stands twice.
     """
     if len(items) == 0:
-        raise InputError(f"{items.dataset}: no item is left to work with", hint="see the reasons for skipped rows")
+        reasons = listing([f"{reason}: {count:,}" for reason, count in items.report.skipped.items()])
+        raise InputError(
+            f"{items.dataset}: no item is left of {items.report.rows_read:,} rows",
+            hint=f"left out: {reasons}" if reasons else "check that the file was written and copied whole",
+        )
     column: Any = items.table["item"]
     if pa.types.is_dictionary(column.type):
         column = column.cast(pa.string())
@@ -211,7 +217,7 @@ def checked_items(items: Items, *, places: Sequence[str] | None = None) -> Items
             name = normal_item(values[row] or "")
             fault = item_fault(name)
             if fault:
-                problems.add(f"{place(row)}, column item", f"{name!r} {fault}")
+                problems.add(f"{place(row)}, column item", f"{name!r} {fault}", hint=_ITEM_HINT)
             values[row] = name
         column = pa.chunked_array([pa.array(values, pa.string())])
     problems.refuse(InputError, f"{items.dataset} is refused")

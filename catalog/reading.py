@@ -66,6 +66,11 @@ class Places(Sequence[str]):
 
         return cls(at, range(int(ends[-1]) if len(ends) else 0))
 
+    @property
+    def rows(self) -> Sequence[int]:
+        """Where the rows stood as they were read, from 0."""
+        return self._rows
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -228,6 +233,15 @@ class Reading:
         known = listing([str(code) for code in codes], most=20)
         return f"known: {known}; missing: {listing(tokens)}" if tokens else f"known: {known}"
 
+    def blanked(self, column: Any, name: str, missing: Collection[str]) -> Any:
+        """Return a column as it stands, tokens that mean missing made null and counted."""
+        absent = pc.or_(pc.is_null(column), pc.is_in(column, value_set=pa.array(list(missing), pa.string())))
+        if not pc.any(absent).as_py():
+            return column
+        for entry in pc.value_counts(column.filter(absent)).to_pylist():
+            self.count_missing(name, "null" if entry["values"] is None else entry["values"], entry["counts"])
+        return pc.if_else(absent, pa.scalar(None, pa.string()), column)
+
     def count_missing(self, column: str, token: str, count: int = 1) -> None:
         """Count a raw token that means missing."""
         self.missing.setdefault(column, Counter())[token] += count
@@ -300,7 +314,7 @@ class Reading:
         """
         self.problems.refuse(InputError, f"{self.title} is refused")
         table = pa.table({name: _strings(column) for name, column in columns.items()})
-        table, places = self._without_duplicates(table, places)
+        table, places = self.distinct_rows(table, places)
         items = Items(
             dataset=self.card.name if self.card else dataset or self.root.stem,
             table=table,
@@ -313,8 +327,18 @@ class Reading:
         )
         return checked_items(items, places=places)
 
-    def _without_duplicates(self, table: pa.Table, places: Places) -> tuple[pa.Table, Places]:
-        """Keep the first of identical rows; note items that stand twice with different values."""
+    def distinct_rows(self, table: pa.Table, places: Places, *, what: str = "item") -> tuple[pa.Table, Places]:
+        """Keep the first of identical rows; refuse those that share a key and differ.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Its column ``item`` holds the key.
+        places : Places
+            Of the rows.
+        what : str
+            What the key names, for messages.
+        """
         column: Any = table["item"]
         if len(column) == 0 or pc.count_distinct(column, mode="all").as_py() == len(column):
             return table, places
@@ -337,14 +361,14 @@ class Reading:
             says = ", ".join(f"{name} {record[name]!r} and not {earlier[name]!r}" for name in other)
             self.problems.add(
                 places[row],
-                f"item {record['item']!r} stands already at {places[at]}: here with {says}",
+                f"{what} {record['item']!r} stands already at {places[at]}: here with {says}",
                 hint="keep one of the two rows",
             )
         self.problems.refuse(InputError, f"{self.title} is refused")
         if examples:
-            self.skipped["identical row of an item, first kept"] += len(examples)
+            self.skipped[f"row that repeats an earlier one of its {what}"] += len(examples)
             shown = listing(examples, most=_MOST_EXAMPLES)
-            self.warnings.append(f"{len(examples):,} rows repeat an earlier one and are left out: {shown}")
+            self.warnings.append(f"rows that repeat an earlier one, left out: {len(examples):,} ({shown})")
         return table.filter(pa.array(keep)), places.only(keep)
 
 
