@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,10 @@ def protocols(name: str | None, as_json: bool) -> None:
         )
 
 
-def _yaml(document: dict[str, Any]) -> str:
+def _yaml(document: Mapping[str, Any]) -> str:
     import yaml
 
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=78).rstrip()
+    return yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=78).rstrip()
 
 
 @click.command()

@@ -70,7 +70,7 @@ def split(dataset: str, protocol: str, as_json: bool, out: Path | None, force: b
     partition = _partition(items, rules, options, quiet=as_json)
     balance = balance_of(partition)
     manifest = build_manifest(partition, balance)
-    write_manifest(folder, manifest, force=force)
+    show_messages("warning", write_manifest(folder, manifest, force=force))
     if as_json:
         show_json({"folder": str(folder), **manifest.document})
         return
@@ -99,27 +99,19 @@ def _items(dataset: str, options: dict[str, Any], *, quiet: bool) -> Items:
             missing_subject=options["missing_subject"],
             progress=progress,
         )
+    notes = list(items.report.notes)
     if items.replica:
-        click.echo(replica_notice(items), err=True)
+        click.echo(f"{click.style('replica', bold=True)}: {notes.pop(0)}", err=True)
     show_messages("warning", items.report.warnings)
-    show_messages("note", items.report.notes)
+    show_messages("note", notes)
     return items
-
-
-def replica_notice(items: Items) -> str:
-    """Return the sentence that is said before anything else where a replica takes a dataset's place."""
-    title = items.card.title if items.card else items.dataset
-    return (
-        f"replica: no files of {title} were found, so these are {len(items):,} drawn rows with its published counts. "
-        f"With the files at hand, name their folder with --root."
-    )
 
 
 def _partition(items: Items, rules: Any, options: dict[str, Any], *, quiet: bool) -> Partition:
     from ..manifests import read_manifest
     from ..partition import split_items
 
-    keep = read_manifest(options["keep"]).assignments if options["keep"] else None
+    keep = read_manifest(options["keep"]).splits_by_item() if options["keep"] else None
     with progress_bar(quiet=quiet) as progress:
         return split_items(
             items,

@@ -40,7 +40,7 @@ def whole_subjects(frame):
 def test_affectnet_in_an_empty_folder(protoctl, in_empty_folder):
     run = protoctl("split", "affectnet", *FAIR)
     assert run.code == 0, run.err
-    assert run.err.startswith("replica: no files of AffectNet were found")
+    assert run.err.startswith("replica: this is a replica of AffectNet and not the dataset")
     assert "affectnet (replica) by fair-55-15-30" in run.out
     folder = in_empty_folder / "affectnet-replica-fair-55-15-30"
     rows = assigned(folder)
@@ -92,11 +92,12 @@ def test_utkface_names(protoctl, real, in_empty_folder):
     for odd in (
         "39_1_20170116174525125.jpg",
         "61_1_20170109142408075.jpg",
-        "61_1_20170109150557335.jpg",
+        "61_3_20170109150557335.jpg",
         "53__0_20170116184028385.jpg",
         "55_0_0_20170116232725357jpg",
-        "24_0_1_20170116220224657 .jpg",
         "14_0_0_2017011022340900.jpg",
+        "38_0_1_201701162330572788.jpg",
+        "28_1_2_201701161846515488.jpg",
     ):
         assert odd in run.err
     rows = assigned("utkface-fair-55-15-30")
