@@ -118,6 +118,8 @@ class Scale:
         Other spellings of a category, compared without regard to case and outer blanks.
     buckets : mapping of str to mapping of str to str
         Named merges, bucket by category: ``{"light-medium-dark": {"I": "light", ...}}``.
+    missing : tuple of str
+        Values that stand for no category (``Uncertain``): a vote for one of them is no vote.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Scale:
     ordered: bool
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     buckets: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(set(self.categories)) != len(self.categories) or len(self.categories) < 2:
