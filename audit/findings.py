@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
 
 from ..tabular import pc
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from ..manifests import Manifest
     from ..partition import Balance, Partition
 
-__all__ = ["Audit", "Finding", "audit_manifest", "audit_partition", "subjects_in_two_splits"]
+__all__ = ["Audit", "Finding", "audit_assignments", "audit_partition", "subjects_in_two_splits"]
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,6 @@ def subjects_in_two_splits(assignments: pa.Table) -> list[str]:
     >>> subjects_in_two_splits(pa.table(rows))
     ['b']
     """
-    import pyarrow as pa
-
     pairs: Any = assignments.select(["subject", "split"]).combine_chunks().filter(pc.is_valid(assignments["subject"]))
     pairs = pairs.group_by(["subject", "split"]).aggregate([])
     if pc.any(pc.match_substring(pairs["subject"], "|")).as_py():
@@ -109,8 +105,10 @@ def subjects_in_two_splits(assignments: pa.Table) -> list[str]:
 
 
 def _subjects(assignments: pa.Table) -> tuple[list[Finding], list[str]]:
-    column = assignments["subject"] if "subject" in assignments.column_names else None
-    if column is None or column.null_count == len(column):
+    column: Any = assignments["subject"]
+    column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+    assignments = pa.table({"subject": column, "split": assignments["split"]})
+    if column.null_count == len(column):
         return [], ["subjects in two splits: the dataset does not say whose an item is"]
     torn = subjects_in_two_splits(assignments)
     found = f"{len(torn):,} of {pc.count_distinct(column).as_py():,}"
@@ -160,20 +158,24 @@ def audit_partition(partition: Partition, balance: Balance) -> Audit:
     )
 
 
-def audit_manifest(manifest: Manifest) -> Audit:
-    """Audit a manifest from its own rows and counts, without the dataset's files.
+def audit_assignments(name: str, assignments: pa.Table, balance: Balance, *, replica: bool = False) -> Audit:
+    """Audit a manifest's rows and the counts that it states, without the dataset's files.
 
     Parameters
     ----------
-    manifest : Manifest
-        As read; its balance is the one it states, which `verify` recomputes.
+    name : str
+        What to call it.
+    assignments : pyarrow.Table
+        Columns ``subject`` and ``split``, and ``item`` where rows list items.
+    balance : Balance
+        The balance that the manifest states, which `verify` recomputes.
+    replica : bool
+        Whether its rows are drawn.
     """
-    findings, unseen = _subjects(manifest.assignments)
-    document: Mapping[str, Any] = manifest.document
-    balance = manifest.balance
+    findings, unseen = _subjects(assignments)
     return Audit(
-        name=f"{document['name']} {document['version']}",
-        replica=manifest.replica,
+        name=name,
+        replica=replica,
         balance=balance,
         findings=(*findings, *_coverage(balance)),
         unseen=(*unseen, *_UNSEEN, "the items' attributes: the counts are those that the manifest states"),

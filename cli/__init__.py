@@ -83,9 +83,11 @@ def command() -> None:
 
 
 def _complain(message: str, hint: str | None) -> None:
+    from .terminal import show_line
+
     click.echo(f"{click.style('error', fg='red', bold=True)}: {message}", err=True)
     if hint:
-        click.echo(f"{click.style('hint', bold=True)}: {hint}", err=True)
+        show_line(f"{click.style('hint', bold=True)}: {hint}", err=True)
 
 
 def _closed_pipe() -> NoReturn:

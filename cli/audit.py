@@ -9,7 +9,7 @@ import click
 
 from ..errors import AuditError, InputError
 from .options import as_json
-from .terminal import show_json, show_messages, show_table
+from .terminal import show_json, show_line, show_messages, show_table
 
 if TYPE_CHECKING:
     from ..audit import Audit
@@ -49,12 +49,14 @@ def audit(partition: Path, protocol: str | None, as_json: bool, **columns: str |
 
 
 def _audited(path: Path, protocol: str | None, columns: dict[str, str | None]) -> Audit:
-    from ..audit import audit_manifest, audit_partition
+    from ..audit import audit_assignments, audit_partition
     from ..manifests import read_manifest
     from ..partition import balance_of, given_partition
 
     if path.is_dir() or path.name == "manifest.json":
-        return audit_manifest(read_manifest(path))
+        manifest = read_manifest(path)
+        name = f"{manifest.name} {manifest.document['version']}"
+        return audit_assignments(name, manifest.assignments, manifest.balance, replica=manifest.replica)
     if protocol is None:
         raise InputError(
             f"{path} is no manifest, and no protocol is named to hold it against",
@@ -77,9 +79,9 @@ def _show(result: Audit) -> None:
     columns, rows = balance_rows(result.balance)
     show_table(columns, rows, text_columns=2)
     for line in balance_lines(result.balance):
-        click.echo(line)
+        show_line(line)
     click.echo("")
     for finding in result.findings:
-        click.echo(f"{finding.verdict:5}  {finding.check}: {finding.found}")
+        show_line(f"{finding.verdict:5}  {finding.check}: {finding.found}")
     for what in result.unseen:
-        click.echo(f"unseen {what}")
+        show_line(f"unseen {what}")

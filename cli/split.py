@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import as_json, force, names, out_folder, seed
-from .terminal import progress_bar, show_json, show_messages, show_table
+from .terminal import progress_bar, show_json, show_line, show_messages, show_table
 
 if TYPE_CHECKING:
     from ..catalog import Items
@@ -101,7 +101,7 @@ def _items(dataset: str, options: dict[str, Any], *, quiet: bool) -> Items:
         )
     notes = list(items.report.notes)
     if items.replica:
-        click.echo(f"{click.style('replica', bold=True)}: {notes.pop(0)}", err=True)
+        show_line(f"{click.style('replica', bold=True)}: {notes.pop(0)}", err=True)
     show_messages("warning", items.report.warnings)
     show_messages("note", notes)
     return items
@@ -138,5 +138,5 @@ def _show(partition: Partition, balance: Balance, folder: Path) -> None:
     columns, rows = balance_rows(balance)
     show_table(columns, rows, text_columns=2)
     for line in balance_lines(balance):
-        click.echo(line)
+        show_line(line)
     click.echo(f"written: {folder}/manifest.json, assignments.csv, README.md")

@@ -10,9 +10,20 @@ from typing import Any
 
 import click
 
-__all__ = ["progress_bar", "show_json", "show_messages", "show_table"]
+__all__ = ["progress_bar", "show_json", "show_line", "show_messages", "show_table"]
 
 _MOST_MESSAGES = 12
+
+
+def show_line(text: str, *, err: bool = False) -> None:
+    """Print a sentence: wrapped with hanging lines on a terminal, whole where a program reads it."""
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
+        import shutil
+
+        # Styles add bytes that take no place, so a styled line is wrapped a little early.
+        text = click.wrap_text(text, width=shutil.get_terminal_size().columns, subsequent_indent="  ")
+    click.echo(text, err=err)
 
 
 def show_json(value: Any) -> None:
@@ -24,9 +35,9 @@ def show_messages(kind: str, messages: Sequence[str], *, most: int = _MOST_MESSA
     """Print warnings or notes to stderr, one a line; beyond `most` they are counted."""
     style = {"warning": "yellow", "note": "cyan"}.get(kind)
     for message in messages[:most]:
-        click.echo(f"{click.style(kind, fg=style)}: {message}", err=True)
+        show_line(f"{click.style(kind, fg=style)}: {message}", err=True)
     if len(messages) > most:
-        click.echo(f"{click.style(kind, fg=style)}: ... and {len(messages) - most:,} more (--json has all)", err=True)
+        show_line(f"{click.style(kind, fg=style)}: ... and {len(messages) - most:,} more (--json has all)", err=True)
 
 
 def show_table(
