@@ -26,6 +26,7 @@ __all__ = [
     "digest_file",
     "keyed_digests",
     "keyed_order",
+    "keyed_words",
     "subkey",
 ]
 
@@ -171,6 +172,28 @@ def keyed_order(ids: Sequence[str], seed: int, purpose: str) -> NDArray[np.int64
         keys = digests.tolist()
         return np.array(sorted(range(len(ids)), key=lambda i: (keys[i], ids[i])), np.int64)
     return order.astype(np.int64)
+
+
+def keyed_words(keys: NDArray[np.uint64], count: int) -> NDArray[np.uint64]:
+    """Return the first numbers of the splitmix64 stream that begins at each key.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n_keys,)
+        Such as `keyed_digests` of what each stream is for.
+    count : int
+        Numbers a stream.
+
+    Returns
+    -------
+    words : ndarray of uint64, shape (n_keys, count)
+
+    Examples
+    --------
+    >>> keyed_words(np.array([0], np.uint64), 1).tolist()
+    [[16294208416658607535]]
+    """
+    return _mix(keys[:, None] + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(_GAMMA))
 
 
 class SplitMix64:

@@ -260,9 +260,7 @@ _CONFIDENT = "alpha over confident votes"
 _ORDER = ("percent agreement", "alpha", "Fleiss kappa", "Gwet AC1", "Gwet AC2", _OURS, _CONFIDENT)
 
 
-def _count_coefficients(
-    counts: NDArray[np.int64], multiples: NDArray[np.float64], ordered: bool
-) -> list[Coefficient]:
+def _count_coefficients(counts: NDArray[np.int64], multiples: NDArray[np.float64], ordered: bool) -> list[Coefficient]:
     paired = bool((multiples[0] @ (counts.sum(axis=1) > 1)) > 0)
     why = _ONE_CATEGORY if paired else _NO_PAIR
     found = [

@@ -242,10 +242,11 @@ def _assemble(columns: _Columns, sources: tuple[str, ...], unit: str) -> Annotat
         sources,
         "subject" if unit_kind(unit) == "subject" else "item",
         tuple(sorted(columns.units)),
-        *(
-            pa.array(values, pa.string())
-            for values in (columns.unit, columns.task, columns.annotator, columns.identity, columns.when)
-        ),
+        pa.array(columns.unit, pa.string()),
+        pa.array(columns.task, pa.string()),
+        pa.array(columns.annotator, pa.string()),
+        pa.array(columns.identity, pa.string()),
+        pa.array(columns.when, pa.string()),
         flags[:, 0].copy(),
         flags[:, 1].copy(),
         flags[:, 2].copy(),

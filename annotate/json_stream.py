@@ -54,7 +54,7 @@ class _Text:
             ) from None
 
 
-def _open(path: Path) -> IO[bytes]:
+def _open(path: Path) -> Any:
     try:
         return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
     except FileNotFoundError:

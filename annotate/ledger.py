@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -159,7 +160,8 @@ def _earlier_first(working: _Working, rows: list[int]) -> list[int]:
 
     def key(row: int) -> tuple[str, int, int, str]:
         text = identity[row].as_py() or ""
-        return when[row].as_py() or "", *((0, int(text), "") if text.isdecimal() else (1, 0, text))
+        number = int(text) if text.isdecimal() else -1
+        return str(when[row].as_py() or ""), int(number < 0), number, text
 
     return sorted(rows, key=key)
 
@@ -170,9 +172,11 @@ def _groups(rows: NDArray[np.int64], keys: NDArray[np.int64]) -> list[list[int]]
     ranked = keys[order]
     cuts = np.flatnonzero(np.diff(ranked)) + 1
     starts, ends = np.append(0, cuts), np.append(cuts, len(ranked))
-    return [
-        rows[order[start:end]].tolist() for start, end in zip(starts, ends, strict=True) if end - start > 1
-    ] if len(ranked) else []
+    return (
+        [rows[order[start:end]].tolist() for start, end in zip(starts, ends, strict=True) if end - start > 1]
+        if len(ranked)
+        else []
+    )
 
 
 def _close_duplicates(working: _Working) -> None:
@@ -307,7 +311,7 @@ def _check_order(working: _Working, ordered: list[int]) -> None:
         return annotations.when[row].as_py(), annotations.identity[row].as_py()
 
     said = {(int(working.category[row]), bool(working.doubtful[row])) for row in ordered}
-    if len(said) > 1 and any(told(one) == told(two) for one, two in zip(ordered, ordered[1:], strict=False)):
+    if len(said) > 1 and any(told(one) == told(two) for one, two in pairwise(ordered)):
         working.problems.add(
             annotations.place(max(ordered)),
             f"annotator {annotations.annotator[ordered[0]].as_py()} voted differently on "
@@ -341,7 +345,9 @@ def _votes(
     place = np.full(len(annotators) + 1, -1, np.int64)
     place[voted] = np.arange(len(voted))
     if counted.get("invalid"):
-        working.warnings.append(f"annotations that are invalid: {counted['invalid']:,} (first: {working.problems.found[0]})")
+        working.warnings.append(
+            f"annotations that are invalid: {counted['invalid']:,} (first: {working.problems.found[0]})"
+        )
     if not len(rows):
         raise VotesError(
             f"{', '.join(annotations.sources)}: no vote on {name} is left: {ledger}",

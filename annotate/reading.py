@@ -1,9 +1,9 @@
-"""From files of any known format to annotations and votes."""
+"""From files of any known format to annotations."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -14,15 +14,13 @@ import pyarrow as pa
 from ..errors import VotesError
 from ..scales import Scale
 from ..tabular import TextTable, read_table
-from .controls import ConfigControl
 from .flat_export import read_flat_export
 from .json_export import read_json_export
 from .json_stream import iterate_array
-from .ledger import Settling, settle
 from .vote_tables import read_counts, read_long, read_wide, table_shape, unit_column
-from .votes import Annotations, ControlColumn, Votes
+from .votes import Annotations, ControlColumn
 
-__all__ = ["FormatName", "read_annotations", "read_votes"]
+__all__ = ["FormatName", "read_annotations"]
 
 FormatName = Literal["auto", "json", "json-min", "csv", "long", "wide", "counts"]
 
@@ -60,7 +58,7 @@ def read_annotations(
     files = [file for path in paths for file in _files(path)]
     if not files:
         raise VotesError("no file is named", hint="name the exports to read")
-    formats = [_format(path, scale, unit, format) for path in files]
+    formats: list[FormatName] = [_format(path, scale, unit, format) for path in files]
     if len(set(formats)) > 1:
         shown = ", ".join(f"{path.name} ({name})" for path, name in zip(files, formats, strict=True))
         raise VotesError(f"files of different formats cannot be read together: {shown}", hint="prefer the JSON exports")
@@ -152,21 +150,3 @@ def _joined_control(name: str, parts: Sequence[Annotations]) -> ControlColumn:
     ]
     kind = next(column.kind for column in held if column is not None)
     return ControlColumn(kind, pa.concat_arrays(texts), np.concatenate(several))
-
-
-def read_votes(
-    paths: Sequence[Path],
-    scale: Scale | None,
-    *,
-    control: str | None = None,
-    doubt_control: str | None = None,
-    unit: str = "task",
-    format: FormatName = "auto",
-    config: Mapping[str, ConfigControl] | None = None,
-    settling: Settling | None = None,
-) -> Votes:
-    """Read files and settle the votes on one control; see `read_annotations` and `settle`."""
-    annotations = read_annotations(paths, scale=scale, unit=unit, format=format)
-    return settle(
-        annotations, scale, control=control, doubt_control=doubt_control, config=config, settling=settling
-    )

@@ -3,7 +3,8 @@
 Two exact methods, chosen by size alone. `Direct`: each draw takes one word and looks its cell up. `By coins`: cells
 are parted in two again and again, and how many draws fall on either side is a binomial number that is found by
 comparing all draws with the binary digits of its probability at once: at each digit half of the undecided draws are
-decided, and how many is the number of ones among as many random bits. Integers only, hence the same on any machine.
+decided, and how many is the number of ones among as many random bits; the last few are compared one by one. Whole
+numbers and single roundings only, hence the same on any machine.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = ["binomial", "multinomial"]
 
 _DIRECT_PER_CELL = 64
 _BLOCK = 1 << 21
+_FEW = 16
 
 
 def multinomial(counts: NDArray[np.int64], replicates: int, seed: int, purpose: str) -> NDArray[np.int64]:
@@ -44,7 +46,7 @@ def multinomial(counts: NDArray[np.int64], replicates: int, seed: int, purpose: 
     Examples
     --------
     >>> multinomial(np.array([[3, 1]]), 4, 0, "example").tolist()
-    [[[3, 1], [3, 1], [4, 0], [4, 0]]]
+    [[[3, 1], [4, 0], [4, 0], [2, 2]]]
     """
     stream = SplitMix64(seed, f"annotate/multinomial/{purpose}")
     if counts.sum(axis=1).max(initial=0) <= _DIRECT_PER_CELL * counts.shape[1]:
@@ -114,14 +116,23 @@ def binomial(
     while True:
         # A probability whose digits have ended: what is undecided lies above it.
         undecided[rest == 0] = 0
-        if not undecided.any():
-            return successes
+        if undecided.max(initial=0) <= _FEW:
+            return successes + _one_by_one(undecided, rest / np.maximum(below, 1), stream)
         rest = 2 * rest
         one = rest >= below
         rest = np.where(one, rest - below, rest)
         low = _heads(undecided, stream)
         successes += np.where(one[:, None], low, 0)
         undecided = np.where(one[:, None], undecided - low, low)
+
+
+def _one_by_one(many: NDArray[np.int64], chance: NDArray[np.float64], stream: SplitMix64) -> NDArray[np.int64]:
+    """Draw few trials by comparing 53 random bits of each with its chance."""
+    flat = many.reshape(-1)
+    of = np.repeat(np.arange(len(flat)), flat)
+    shares = (stream.words(len(of)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    hit = of[shares < chance[of // many.shape[1]]]
+    return np.bincount(hit, minlength=len(flat)).reshape(many.shape)
 
 
 def _heads(many: NDArray[np.int64], stream: SplitMix64) -> NDArray[np.int64]:
@@ -136,7 +147,9 @@ def _heads(many: NDArray[np.int64], stream: SplitMix64) -> NDArray[np.int64]:
         column = int(bits.min()) // 64
         for place in range(column, width):
             wanted = np.clip(bits - 64 * place, 0, 64).astype(np.uint64)
-            mask = np.where(wanted == 64, np.uint64(2**64 - 1), (np.uint64(1) << (wanted & np.uint64(63))) - np.uint64(1))
+            mask = np.where(
+                wanted == 64, np.uint64(2**64 - 1), (np.uint64(1) << (wanted & np.uint64(63))) - np.uint64(1)
+            )
             words[:, place] &= mask
         heads[at] = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
     return heads.reshape(many.shape)

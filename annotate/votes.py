@@ -39,7 +39,7 @@ class ControlColumn:
     Parameters
     ----------
     kind : str
-        ``choices``, ``rating``, ``number``, ``taxonomy``, ... as the export has it; ``cell`` where a table does not say.
+        ``choices``, ``rating``, ``number``, ... as the export has it; ``cell`` where a table does not say.
     texts : pyarrow.StringArray
         One value an annotation, null where it has none; several values joined by `` | ``.
     several : ndarray of bool or None
