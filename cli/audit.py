@@ -57,6 +57,8 @@ def _audited(path: Path, protocol: str | None, columns: dict[str, str | None]) -
         manifest = read_manifest(path)
         name = f"{manifest.name} {manifest.document['version']}"
         return audit_assignments(name, manifest.assignments, manifest.balance, replica=manifest.replica)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder", hint="check the path")
     if protocol is None:
         raise InputError(
             f"{path} is no manifest, and no protocol is named to hold it against",

@@ -12,6 +12,7 @@ from .terminal import progress_bar, show_json, show_line, show_messages, show_ta
 
 if TYPE_CHECKING:
     from ..catalog import Items
+    from ..manifests import Manifest
     from ..partition import Balance, Partition
 
 __all__ = ["split"]
@@ -40,7 +41,7 @@ __all__ = ["split"]
     help="Of a table: items without a subject are each a unit of their own, or left out.",
 )
 @seed
-@click.option("--method", help="Another way to partition, for comparison: random, iterstrat, ...")
+@click.option("--method", help="A baseline for comparison: random, iterative, group-kfold or shuffle.")
 @click.option("--folds", type=click.IntRange(2), help="Make this many folds of equal size instead of the splits.")
 @click.option("--keep", type=click.Path(path_type=Path), help="A manifest whose assignments stay as they are.")
 @click.option("--prove", is_flag=True, help="Look for a proof that no partition is better, or for a better bound.")
@@ -111,7 +112,7 @@ def _partition(items: Items, rules: Any, options: dict[str, Any], *, quiet: bool
     from ..manifests import read_manifest
     from ..partition import split_items
 
-    keep = read_manifest(options["keep"]).splits_by_item() if options["keep"] else None
+    keep = _kept(read_manifest(options["keep"]), items) if options["keep"] else None
     with progress_bar(quiet=quiet) as progress:
         return split_items(
             items,
@@ -124,6 +125,15 @@ def _partition(items: Items, rules: Any, options: dict[str, Any], *, quiet: bool
             strict=options["strict"],
             progress=progress,
         )
+
+
+def _kept(manifest: Manifest, items: Items) -> dict[str, str]:
+    """Return the split that a manifest gives each item: by its own row, or by its subject's."""
+    key = manifest.level
+    rows = manifest.assignments
+    split = dict(zip(rows[key].to_pylist(), rows["split"].to_pylist(), strict=True))
+    pairs = zip(items.table["item"].to_pylist(), items.table[key].to_pylist(), strict=True)
+    return {item: split[name] for item, name in pairs if name in split}
 
 
 def _show(partition: Partition, balance: Balance, folder: Path) -> None:

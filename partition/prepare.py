@@ -129,7 +129,7 @@ def _columns(items: Items, names: tuple[str, ...], place: str, notes: list[str])
     """Return the table's columns that a protocol's names stand for; note what the dataset never has."""
     card = items.card
     never = card.never if card else ()
-    have = [name for name in items.table.column_names if name not in ("item", "annotation")]
+    have = [name for name in items.table.column_names if name not in ("item", "subject", "annotation", *items.labels)]
     problems = Problems()
     found: list[str] = []
     for position, name in enumerate(names):
@@ -143,7 +143,7 @@ def _columns(items: Items, names: tuple[str, ...], place: str, notes: list[str])
         else:
             message, hint = unknown("column", name, ["label", *have] if items.labels else have)
             problems.add(f"{place}[{position}]", message, hint=f"{hint}{_remedy(name, card)}")
-    problems.refuse(ProtocolError, f"the protocol asks for what {items.dataset} lacks")
+    problems.refuse(ProtocolError, f"the protocol asks for what {items.dataset!r} lacks")
     return tuple(dict.fromkeys(found))
 
 
