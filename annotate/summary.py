@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import listing
 from .aggregation import Aggregation, ControlResult
 from .agreement import Agreement, Coefficient
 from .consensus import LABEL_STATUSES
 
-__all__ = ["Sheet", "agreement_sheets", "aggregation_sheets"]
+__all__ = ["Sheet", "aggregation_sheets", "agreement_sheets", "undefined_lines"]
 
 _MOST_PAIRS = 30
 _MOST_ANNOTATORS = 30
@@ -87,9 +88,12 @@ def agreement_sheets(agreement: Agreement) -> list[Sheet]:
 
 
 def undefined_lines(agreement: Agreement) -> list[str]:
-    """Return why coefficients have no value or no interval."""
-    found = [each for each in agreement.coefficients if each.reason]
-    return [f"{each.name}: {each.reason}" for each in found] + list(agreement.notes)
+    """Return why coefficients have no value or no interval, one line a reason."""
+    reasons: dict[str, list[str]] = {}
+    for each in agreement.coefficients:
+        if each.reason:
+            reasons.setdefault(each.reason, []).append(each.name)
+    return [f"{listing(names, most=3)}: {reason}" for reason, names in reasons.items()] + list(agreement.notes)
 
 
 def aggregation_sheets(aggregation: Aggregation) -> list[Sheet]:

@@ -73,6 +73,23 @@ def _units(table: TextTable, name: str) -> tuple[Any, list[str]]:
     return pc.coalesce(column, names), [note]
 
 
+def _each_row_itself(table: TextTable, name: str, units: Any) -> tuple[Any, list[str]]:
+    """Name rows that repeat a unit for their row: added up, their counts would pass for more votes on one unit."""
+    names: list[str] = units.to_pylist()
+    seen: set[str] = set()
+    repeated: list[int] = []
+    for row, unit in enumerate(names):
+        if unit in seen:
+            repeated.append(row)
+            names[row] = f"{unit} (row {row + 1})"
+        seen.add(unit)
+    if not repeated:
+        return units, []
+    first = table.place(repeated[0], name)
+    note = f"rows that repeat a name: {len(repeated):,} (first: {first}; each stands for itself, with its row named)"
+    return pa.array(names, pa.string()), [note]
+
+
 def _distinct(column: Any) -> tuple[str, ...]:
     return tuple(sorted(pc.unique(column).to_pylist()))
 
@@ -235,6 +252,8 @@ def read_counts(table: TextTable, scale: Scale, *, unit: str = "task") -> Annota
     """
     name = unit_column(table, unit)
     units, warnings = _units(table, name)
+    units, repeated = _each_row_itself(table, name, units)
+    warnings += repeated
     problems = Problems()
     counts: dict[str, Any] = {}
     left: list[str] = []
