@@ -49,7 +49,7 @@ class Allocation:
 
 
 def joint(codes: Sequence[NDArray[np.integer]], widths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the rows' joint cells in the order of their codes.
+    """Give the rows' joint cells numbers, in the order of their codes.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class _Board:
 
 
 def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number the total, the categories of each attribute, and the pairs of categories that occur.
+    """Give the total, the categories of each attribute, and the pairs of categories that occur their columns.
 
     Returns the column of each cell (shape (n_cells, n_numbered)) and how many columns are single categories.
     """

@@ -80,7 +80,8 @@ def feasibility(
         )
     broken: list[str] = []
     if len(units) < len(splits):
-        few = [splits[at] for at in np.argsort(-np.array(ratios), kind="stable")[len(units) :].tolist()]
+        places: list[int] = np.argsort(-np.array(ratios), kind="stable")[len(units) :].tolist()
+        few = [str(splits[at]) for at in places]
         broken.append(
             f"{len(units):,} units ({kind}s) cannot fill {len(splits)} splits: {len(few)} stay empty,"
             f" the smallest first ({listing(few)})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .profile import Category, Counts
+from .profile import Counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
