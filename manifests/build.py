@@ -296,7 +296,8 @@ def csv_pieces(rows: Rows, *, quoted: bool = False) -> list[Any]:
         columns: dict[str, Any] = {}
         for name in rows.table.column_names:
             column = rows.table[name]
-            marked = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+            mark, empty = (pa.scalar(text, pa.large_string()) for text in ('"', ""))
+            marked = pc.binary_join_element_wise(mark, pc.replace_substring(column, '"', '""'), mark, empty)
             columns[name] = pc.if_else(pc.match_substring_regex(column, '[",]'), marked, column)
         rows = Rows(pa.table(columns), None)
     header = ",".join(rows.table.column_names) + "\n"

@@ -214,6 +214,12 @@ def document_problems(document: Any) -> Problems:
     problems = Problems()
     errors = sorted(_validator().iter_errors(document), key=lambda error: (error.json_path, error.message))
     for error in errors:
+        if error.validator == "additionalProperties" and error.validator_value is False:
+            known = list(error.schema["properties"])
+            for key in sorted(key for key in error.instance if key not in known and not key.startswith("x-")):
+                message, hint = unknown("key", key, known)
+                problems.add(error.json_path, message, hint=f"{hint}; keys of your own begin with x-")
+            continue
         message = error.message
         if len(message) > _MOST_CHARACTERS:
             message = f"{message[:60]} ... {message[-90:]}"
