@@ -101,8 +101,10 @@ def _dataset(card: Card, root: str | Path | None, task: str | None, progress: Pr
             hint="pass a plain table (protoctl split items.csv), or leave --root out for the replica",
         )
     items: Items = import_module(f".{card.reader}", __package__).read(Reading(card, place, task, progress))
-    note = _reconciliation(items)
-    return replace(items, report=replace(items.report, notes=(*items.report.notes, *note)))
+    notes = (*items.report.notes, *_reconciliation(items))
+    if card.evaluation_only:
+        notes += (f"the terms of {card.title} allow evaluation only: no model may be trained on any split",)
+    return replace(items, report=replace(items.report, notes=notes))
 
 
 def _root(card: Card, root: str | Path | None) -> tuple[Path | None, str]:
