@@ -8,6 +8,9 @@ from protoctl.catalog.adience import age_group
 from protoctl.errors import InputError
 
 COLUMNS = [
+    "user_id", "original_image", "face_id", "age", "gender", "x", "y", "dx", "dy", "tilt_ang", "fiducial_yaw_angle",
+    "fiducial_score",
+]  # fmt: skip
     "user_id",
     "original_image",
     "face_id",

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import pytest
 
 from protoctl.catalog import load_items, reconcile
@@ -113,9 +110,3 @@ def test_sources_are_named_from_the_root_down_with_their_digests(tmp_path):
     (source,) = load_items("utkface", root=names(tmp_path, *GOOD)).sources
     assert (source.path, source.role, source.rows) == ("names.txt", "items", 2)
     assert source.digest.startswith("sha256:")
-
-
-def test_loading_needs_no_pandas():
-    code = "import sys; from protoctl.catalog import load_items; load_items('raf-db'); print('pandas' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
