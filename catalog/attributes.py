@@ -41,7 +41,7 @@ def join_attributes(items: Items, path: Path, *, by: str | None = None, columns:
         The key; by default ``item`` where the table has it, else ``subject``.
     columns : sequence of str, optional
         The attributes to take; by default every column but the key and those that tell how a label came about
-        (``_status``, ``_share``, ``_margin``, ``_stability``, ``_votes``, ``_rule``).
+        (``skin_type_share`` beside ``skin_type`` and ``skin_type_status``, and the like).
 
     Returns
     -------
@@ -97,6 +97,8 @@ def _attributes(table: TextTable, key: str, columns: Sequence[str] | None) -> li
         return list(columns)
     have = table.table.column_names
     beside = {name + suffix for name in have for suffix in _SUFFIXES}
+    settled = tuple(f"{name}_" for name in have if f"{name}_status" in have)
+    beside |= {name for name in have if name.startswith(settled)}
     names = [name for name in have if name != key and name not in beside and name not in _RESERVED]
     if not names:
         raise InputError(f"{table.path} holds no attribute beside its column {key}")

@@ -182,7 +182,7 @@ def test_adience(protoctl, real, in_empty_folder):
     assert whole_subjects(known)
 
 
-def people(count=3_000, subjects=120):
+def people(count=900, subjects=36):
     """A table of people whose attributes follow from their number."""
     groups = AGE_GROUPS["nine"].categories
     return pd.DataFrame(
@@ -236,7 +236,7 @@ def test_audit_prints_the_figures_of_its_json(protoctl, in_empty_folder):
             line = next(line for line in shown.out.splitlines() if f" {row['value']} " in f" {line} ")
             assert all(share in line for share in shares), (row, line)
     subjects = next(found for found in figures["findings"] if found["check"] == "subjects in two splits")
-    assert subjects == {"check": "subjects in two splits", "found": "0 of 120", "count": 0, "verdict": "holds"}
+    assert subjects == {"check": "subjects in two splits", "found": "0 of 36", "count": 0, "verdict": "holds"}
     table = shown.out.split("worst deviation")[0].splitlines()
     assert len(table) > 20
     assert all(len(line) <= 80 for line in table)
