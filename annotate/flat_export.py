@@ -86,11 +86,16 @@ def read_flat_export(path: Path, *, unit: str = "task") -> Annotations:
         np.zeros(count, np.int64),
         present.astype(np.int64),
         np.full(count, -1, np.int64),
-        {name: cell_column(column) for name, column in taken.items() if name not in RESERVED and name != unit},
+        {name: cell_column(column) for name, column in taken.items() if _may_be_control(name, unit)},
         {"tasks": len(tasks), "bare": len(tasks - set(taken.get("id", blank).to_pylist())), "predicted": 0},
         tuple(warnings),
         tuple(_collisions(columns)),
     )
+
+
+def _may_be_control(name: str, unit: str) -> bool:
+    """Return whether a column may be a control's: not one that Label Studio adds, nor the unit's."""
+    return name not in RESERVED and name != unit and not name.startswith("_data_")
 
 
 def _number(text: str | None) -> float:
