@@ -7,6 +7,17 @@ from pathlib import Path
 
 import pytest
 
+
+def pytest_addoption(parser):
+    parser.addoption("--rewrite", action="store_true", help="write README's output and the golden files anew")
+
+
+@pytest.fixture
+def rewrite(request) -> bool:
+    """Whether this run writes what is expected anew, for somebody to read the difference."""
+    return request.config.getoption("--rewrite")
+
+
 _SHARED = Path(__file__).resolve().parents[1] / ".." / "shared"
 
 
