@@ -209,8 +209,10 @@ def _json_text(value: Any) -> str | None:
 
 
 def _names(path: Path, names: Sequence[str]) -> list[str]:
-    """Strip column names and refuse empty and double ones."""
+    """Strip column names and refuse empty and double ones; an index written by pandas has no name and gets one."""
     stripped = [name.strip() for name in names]
+    if len(stripped) > 1 and not stripped[0]:
+        stripped[0] = "unnamed: 0"
     problems = Problems()
     for place, name in enumerate(stripped):
         if not name:

@@ -15,8 +15,10 @@ from .items import label_kind
 __all__ = ["Roles", "find_roles", "given_roles"]
 
 _USUAL: Mapping[str, tuple[str, ...]] = {
-    "item": ("item", "image", "file", "filename", "file_name", "path", "filepath", "image_path", "img_path", "video",
-             "name"),
+    "item": (
+        "item", "image", "file", "filename", "file_name", "path", "filepath", "image_path", "img_path", "image_id",
+        "video", "name",
+    ),
     "subject": ("subject", "subject_id", "person", "person_id", "participant", "participant_id", "identity", "actor"),
     "split": ("split_released", "split", "partition", "set"),
     "annotation": ("annotation",),

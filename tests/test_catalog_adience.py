@@ -11,19 +11,6 @@ COLUMNS = [
     "user_id", "original_image", "face_id", "age", "gender", "x", "y", "dx", "dy", "tilt_ang", "fiducial_yaw_angle",
     "fiducial_score",
 ]  # fmt: skip
-    "user_id",
-    "original_image",
-    "face_id",
-    "age",
-    "gender",
-    "x",
-    "y",
-    "dx",
-    "dy",
-    "tilt_ang",
-    "fiducial_yaw_angle",
-    "fiducial_score",
-]
 REST = "10\t414\t1086\t1383\t-115\t30\t17"
 
 

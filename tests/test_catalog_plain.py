@@ -186,3 +186,8 @@ def test_the_benchmark_tables_need_no_words(bench):
     assert items.labels[0] == "AU1"
     assert items.table["AU12"].type == pa.string()
     assert items.attributes == ("gender", "race", "age")
+
+
+def test_an_index_that_pandas_wrote_is_no_attribute(tmp_path):
+    items = read_plain(written(tmp_path, ",item,label\n0,1.jpg,Joy\n1,2.jpg,Fear\n"))
+    assert items.table.to_pydict() == {"item": ["1.jpg", "2.jpg"], "label": ["Joy", "Fear"]}
