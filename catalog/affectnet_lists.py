@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,42 +97,18 @@ def read_list(reading: Reading, found: ReleasedList) -> tuple[Any, Any]:
     -----
     Rows whose landmarks are not 136 numbers are left out and counted, as they were cut off or shifted.
     """
-    from pyarrow import csv as pa_csv
-
     path = found.path
     names, above = _header(path)
-    problems = Problems()
-
-    def wrong(row: Any) -> str:
-        line = f"{path.name}:{row.number}" if row.number is not None else path.name
-        problems.add(line, f"{row.actual_columns} fields where there are {row.expected_columns} columns")
-        return "skip"
-
     batches: list[Any] = []
     lines: list[Any] = []
     line = 1 + above
-    try:
-        with pa_csv.open_csv(
-            path,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=names, skip_rows=above),
-            parse_options=pa_csv.ParseOptions(delimiter=",", invalid_row_handler=wrong),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=[*_TAKEN, "facial_landmarks"],
-                column_types=dict.fromkeys(_COLUMNS, pa.string()),
-                strings_can_be_null=False,
-            ),
-        ) as stream:
-            for batch in stream:
-                keep = _whole_landmarks(batch)
-                lines.append(line + np.flatnonzero(keep))
-                batches.append(_trimmed(batch.filter(pa.array(keep))))
-                line += batch.num_rows
-                if reading.progress:
-                    reading.progress(line, None, f"reading {path.name}")
-    except pa.ArrowInvalid as error:
-        problems.refuse(InputError, f"{path} is refused")
-        raise InputError(f"{path} is not a list of AffectNet: {error}", hint="save it as UTF-8 text") from None
-    problems.refuse(InputError, f"{path} is refused")
+    for batch in _batches(path, names, above):
+        keep = _whole_landmarks(batch)
+        lines.append(line + np.flatnonzero(keep))
+        batches.append(_trimmed(batch.filter(pa.array(keep))))
+        line += batch.num_rows
+        if reading.progress:
+            reading.progress(line, None, f"reading {path.name}")
     rows = line - 1 - above
     left = rows - sum(len(part) for part in lines)
     if left:
@@ -142,6 +119,33 @@ def read_list(reading: Reading, found: ReleasedList) -> tuple[Any, Any]:
         pa.Table.from_batches(batches) if batches else pa.table({name: pa.array([], pa.string()) for name in _TAKEN})
     )
     return table.rename_columns(list(_TAKEN.values())), np.concatenate(lines) if lines else np.empty(0, np.int64)
+
+
+def _batches(path: Path, names: list[str], above: int) -> Iterator[Any]:
+    """Give the rows in pieces; refuse the list, naming each row whose width is not that of the columns."""
+    from pyarrow import csv as pa_csv
+
+    problems = Problems()
+
+    def wrong(row: Any) -> str:
+        line = f"{path.name}:{row.number}" if row.number is not None else path.name
+        problems.add(line, f"{row.actual_columns} fields where there are {row.expected_columns} columns")
+        return "skip"
+
+    read = pa_csv.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=names, skip_rows=above)
+    convert = pa_csv.ConvertOptions(
+        include_columns=[*_TAKEN, "facial_landmarks"],
+        column_types=dict.fromkeys(_COLUMNS, pa.string()),
+        strings_can_be_null=False,
+    )
+    parse = pa_csv.ParseOptions(delimiter=",", invalid_row_handler=wrong)
+    try:
+        with pa_csv.open_csv(path, read_options=read, parse_options=parse, convert_options=convert) as stream:
+            yield from stream
+    except pa.ArrowInvalid as error:
+        problems.refuse(InputError, f"{path} is refused")
+        raise InputError(f"{path} is not a list of AffectNet: {error}", hint="save it as UTF-8 text") from None
+    problems.refuse(InputError, f"{path} is refused")
 
 
 def _header(path: Path) -> tuple[list[str], int]:
