@@ -25,6 +25,8 @@ from .questions import Question
 __all__ = ["Project", "connect", "create_project", "labelling_config", "pull_project", "sampled_tasks"]
 
 _BATCH = 250
+_SECONDS = 600.0
+"""Large projects take minutes to export, and the client's own limit of one has cut many exports short."""
 _CONFIG_TAGS = {"image": "Image", "video": "Video"}
 
 
@@ -51,8 +53,9 @@ class Project:
         return {"project": self.number, "title": self.title, "tasks": self.tasks}
 
 
-def connect(url: str | None, key: str | None) -> Any:
-    """Return a client of the server.
+@contextmanager
+def connect(url: str | None, key: str | None) -> Generator[Any]:
+    """Give a client of the server, and close its connections afterwards.
 
     Parameters
     ----------
@@ -73,14 +76,17 @@ def connect(url: str | None, key: str | None) -> Any:
             hint="set LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or give --url and --key",
         )
     try:
+        import httpx  # pyright: ignore[reportMissingImports]
         from label_studio_sdk import LabelStudio  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ServerError(
             "label-studio-sdk is not installed, which speaks to the server",
             hint="pip install 'protoctl[label-studio]'; exports are read without it",
         ) from None
-    with _answers("the key"):
-        return LabelStudio(base_url=url, api_key=key)
+    with httpx.Client(follow_redirects=True, timeout=_SECONDS) as connections:
+        with _answers("the key"):
+            client = LabelStudio(base_url=url, api_key=key, httpx_client=connections)
+        yield client
 
 
 @contextmanager

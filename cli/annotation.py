@@ -304,8 +304,8 @@ def create(
 
     config = labelling_config(parse_questions(scale, controls), show=show, frames=frames)
     tasks = sampled_tasks(table, frames=frames, show=show, prefix=prefix, seed=seed)
-    with progress_bar(quiet=as_json) as progress:
-        project = create_project(connect(url, key), title, config, tasks, progress=progress)
+    with connect(url, key) as client, progress_bar(quiet=as_json) as progress:
+        project = create_project(client, title, config, tasks, progress=progress)
     if as_json:
         show_json(project.document())
     else:
@@ -329,7 +329,8 @@ def pull(project: int, out: Path | None, force: bool, url: str | None, key: str 
     from ..annotate import connect, pull_project
 
     folder = out or Path(f"project-{project}")
-    found = pull_project(connect(url, key), project, folder, force=force)
+    with connect(url, key) as client:
+        found = pull_project(client, project, folder, force=force)
     if as_json:
         show_json(found.document())
     else:

@@ -177,15 +177,20 @@ class TestAnswers:
         assert seen == [(250, 600, "tasks"), (500, 600, "tasks"), (600, 600, "tasks")]
 
 
+def entered(url, key):
+    with connect(url, key):
+        pytest.fail("there is nobody to speak to")
+
+
 def test_without_address_key_or_sdk(monkeypatch):
     monkeypatch.delenv("LABEL_STUDIO_URL", raising=False)
     monkeypatch.delenv("LABEL_STUDIO_API_KEY", raising=False)
-    message, hint = refusal(lambda: connect(None, None))
+    message, hint = refusal(lambda: entered(None, None))
     assert message == "the address of the Label Studio server is not known"
     assert hint == "set LABEL_STUDIO_URL and LABEL_STUDIO_API_KEY, or give --url and --key"
-    assert refusal(lambda: connect("http://x", None))[0].startswith("the key of the Label Studio server")
+    assert refusal(lambda: entered("http://x", None))[0].startswith("the key of the Label Studio server")
     monkeypatch.setitem(__import__("sys").modules, "label_studio_sdk", None)
-    message, hint = refusal(lambda: connect("http://x", KEY))
+    message, hint = refusal(lambda: entered("http://x", KEY))
     assert message == "label-studio-sdk is not installed, which speaks to the server"
     assert "protoctl[label-studio]" in hint
 
@@ -223,8 +228,8 @@ def refusing():
 def test_the_real_client_against_a_refusing_server(refusing, tmp_path, status, message):
     pytest.importorskip("label_studio_sdk", reason="needs the extra label-studio")
     refusing.status = status
-    found = connect(f"http://127.0.0.1:{refusing.server_port}", KEY)
-    assert refusal(lambda: pull_project(found, 7, tmp_path / "out"))[0].startswith(message)
+    with connect(f"http://127.0.0.1:{refusing.server_port}", KEY) as found:
+        assert refusal(lambda: pull_project(found, 7, tmp_path / "out"))[0].startswith(message)
 
 
 def test_the_real_client_without_a_server(tmp_path):
@@ -232,8 +237,8 @@ def test_the_real_client_without_a_server(tmp_path):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
-    found = connect(f"http://127.0.0.1:{port}", KEY)
-    message, hint = refusal(lambda: pull_project(found, 7, tmp_path / "out"))
+    with connect(f"http://127.0.0.1:{port}", KEY) as found:
+        message, hint = refusal(lambda: pull_project(found, 7, tmp_path / "out"))
     assert message == "the server cannot be reached (ConnectError), asked for project 7"
     assert hint == "check that it runs, and LABEL_STUDIO_URL"
 
@@ -283,34 +288,36 @@ def _wait_for(address, process):
 @pytest.mark.labelstudio
 def test_create_annotate_pull_aggregate(server, tmp_path):
     """The whole way through a real server: eight annotators, one of whom doubts."""
-    found = connect(server, KEY)
     questions = parse_questions("fitzpatrick", ["skin_type"])
     table = tmp_path / "frames.csv"
     table.write_text("item,subject\n" + "".join(f"s{n}/{f}.jpg,s{n}\n" for n in range(3) for f in range(4)))
     tasks = sampled_tasks(table, frames=2, prefix="https://example.org/")
-    made = create_project(found, "Skin types", labelling_config(questions, frames=2), tasks)
-    users = [1] + [found.users.create(email=f"a{n}@example.org", username=f"a{n}").id for n in range(2, 9)]
-    for task in found.tasks.list(project=made.number):
-        for place, user in enumerate(users):
-            said = [
-                {
-                    "from_name": "skin_type",
-                    "to_name": "shown",
-                    "type": "choices",
-                    "value": {"choices": ["III" if place < 5 else "IV"]},
-                }
-            ]
-            if place == 0:
-                said.append(
+    with connect(server, KEY) as found:
+        made = create_project(found, "Skin types", labelling_config(questions, frames=2), tasks)
+        users = [1] + [found.users.create(email=f"a{n}@example.org", username=f"a{n}").id for n in range(2, 9)]
+        for task in found.tasks.list(project=made.number):
+            for place, user in enumerate(users):
+                said = [
                     {
-                        "from_name": "uncertain",
+                        "from_name": "skin_type",
                         "to_name": "shown",
                         "type": "choices",
-                        "value": {"choices": ["Not confident"]},
+                        "value": {"choices": ["III" if place < 5 else "IV"]},
                     }
-                )
-            found.annotations.create(id=task.id, result=said, completed_by=user, ground_truth=False)
-    project = pull_project(found, made.number, tmp_path / "pulled")
+                ]
+                if place == 0:
+                    said.append(
+                        {
+                            "from_name": "uncertain",
+                            "to_name": "shown",
+                            "type": "choices",
+                            "value": {"choices": ["Not confident"]},
+                        }
+                    )
+                found.annotations.create(id=task.id, result=said, completed_by=user, ground_truth=False)
+        project = pull_project(found, made.number, tmp_path / "pulled")
+        message, _ = refusal(lambda: pull_project(found, 999, tmp_path / "none"))
+        assert message == "the server has no project 999 (404)"
     assert project.tasks == 3
     config = parse_config((tmp_path / "pulled/label_config.xml").read_text(), "config")
     votes = settle(read_annotations([tmp_path / "pulled/export.json"], unit="subject_id"), FITZPATRICK, config=config)
@@ -321,8 +328,6 @@ def test_create_annotate_pull_aggregate(server, tmp_path):
     assert labels.share.tolist() == pytest.approx([4.5 / 7.5] * 3)
     for path in (tmp_path / "pulled").iterdir():
         assert KEY not in path.read_text()
-    assert refusal(lambda: pull_project(found, 999, tmp_path / "none"))[0] == "the server has no project 999 (404)"
-    wrong = connect(server, KEY[::-1])
-    assert refusal(lambda: pull_project(wrong, made.number, tmp_path / "none"))[0].startswith(
-        "the server refuses the key"
-    )
+    with connect(server, KEY[::-1]) as wrong:
+        message, _ = refusal(lambda: pull_project(wrong, made.number, tmp_path / "none"))
+        assert message == f"the server refuses the key (401), asked for project {made.number}"
