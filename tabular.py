@@ -13,6 +13,7 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +43,37 @@ class TextTable:
         The file.
     first_line : int or None
         Line of the first row in the file; None where rows are no lines (Parquet).
+    delimiter : str or None
+        What separates fields; None where rows are no separated text.
     """
 
     table: pa.Table
     path: Path
     first_line: int | None
+    delimiter: str | None = None
 
     def place(self, row: int, column: str | None = None) -> str:
         """Return where a row stands: ``labels.csv:17`` or ``labels.parquet, row 16``, and the column."""
-        where = f"{self.path.name}:{row + self.first_line}" if self.first_line else f"{self.path.name}, row {row + 1}"
+        where = f"{self.path.name}:{self._lines[row]}" if self.first_line else f"{self.path.name}, row {row + 1}"
         return f"{where}, column {column}" if column else where
+
+    @cached_property
+    def _lines(self) -> Sequence[int]:
+        """Line in which each row begins; the file is read again only where blank lines or broken values shift them."""
+        first = self.first_line or 1
+        text = read_text(self.path).rstrip("\n")
+        if text.count("\n") + 2 - first == self.table.num_rows:
+            return range(first, first + self.table.num_rows)
+        if self.delimiter is None:
+            return [number for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        rows = csv.reader(io.StringIO(text), delimiter=self.delimiter)
+        lines: list[int] = []
+        end = 0
+        for row in rows:
+            if row:
+                lines.append(end + 1)
+            end = rows.line_num
+        return lines[1:]
 
     def require(self, columns: Sequence[str]) -> None:
         """Refuse a table that lacks a column, with the close match and what exists."""
@@ -248,7 +270,7 @@ def _read_separated(path: Path, delimiter: str | None) -> TextTable:
     except pa.ArrowInvalid as error:
         _refuse_widths(path, data, mark, len(names))
         raise InputError(f"{path} is not a table: {error}") from None
-    return TextTable(trim(table), path, 2)
+    return TextTable(trim(table), path, 2, mark)
 
 
 def _refuse_widths(path: Path, data: bytes, mark: str, width: int) -> None:
