@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["binomial", "multinomial"]
 
 _DIRECT_PER_CELL = 64
-_BLOCK = 1 << 21
+_BLOCK = 1 << 19
 _FEW = 16
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fewer_votes", "leave_one_out_flips", "vote_stability"]
 
-_BLOCK = 1 << 21
+_BLOCK = 1 << 19
 _MOST_SUBSETS = 70
 
 
