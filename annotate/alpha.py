@@ -84,7 +84,7 @@ def alpha_of(pairs: NDArray[np.float64], squares: NDArray[np.float64], metric: M
     --------
     >>> pairs = np.array([[8.0, 2.0], [2.0, 4.0]])
     >>> float(alpha_of(pairs, pairs.sum(), "nominal").round(6))
-    0.464286
+    0.5
     """
     held = pairs.sum(axis=-1)
     total = held.sum(axis=-1)
