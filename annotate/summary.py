@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,11 +30,14 @@ class Sheet:
         Headings.
     rows : tuple of tuple of str
         Cells.
+    text_columns : int
+        Columns from the left that hold text and may fold; the others hold figures.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    text_columns: int = 1
 
 
 def _sheet(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Sheet:
@@ -178,7 +181,17 @@ def _policy_sheets(result: ControlResult) -> list[Sheet]:
         for each in (*result.changes, *_bucket_rows(result))
     ]
     columns = ("policy", "changed", "gained", "lost")
-    return [_sheet("labels that another policy would change", columns, rows)] if rows else []
+    sheets = [_sheet("labels that another policy would change", columns, rows)]
+    touched = [(each.policy, _most_first(each.by_category)) for each in result.changes if each.by_category]
+    if touched:
+        title = "labels that it would change or take away, by category"
+        sheets.append(Sheet(title, ("policy", "labels, most first"), tuple(touched), 2))
+    return sheets
+
+
+def _most_first(counts: Mapping[str, int]) -> str:
+    ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{category} {count:,}" for category, count in ranked)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def _config(path: Path | None) -> Any:
 def _show_sheets(sheets: Sequence[Any]) -> None:
     for sheet in sheets:
         show_line(sheet.title)
-        show_table(sheet.columns, sheet.rows)
+        show_table(sheet.columns, sheet.rows, text_columns=sheet.text_columns)
         click.echo()
 
 

@@ -37,6 +37,7 @@ def test_aggregate_writes_and_prints(run, export, tmp_path):
     assert "10 units to review: look.csv" in err
     files = sorted(path.name for path in (tmp_path / "project1_all-labels").iterdir())
     assert files == ["agreement.json", "annotators.csv", "labels.csv", "summary.json"]
+    assert "labels that it would change or take away, by category" in out
     titles = [line for line in out.splitlines() if line and len(line) > 80]
     assert all(": " in line for line in titles), "only sentences may be wider than the terminal"
 
