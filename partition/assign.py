@@ -164,7 +164,7 @@ def _searched(
         return found, "exhaustive", replace(bound, value=value, proven=True) if plain else bound
     effort = effort_for(int((instance.fixed < 0).sum()))
     if prove:
-        effort = replace(effort, runs=2 * effort.runs, kicks=3 * effort.kicks)
+        effort = replace(effort, crosses=4 * effort.crosses)
     best = search(instance, seed, effort=effort, progress=progress)
     if best.short:
         best = _recovered(instance, seed, best)

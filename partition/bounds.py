@@ -81,7 +81,7 @@ def category_floors(instance: Instance) -> NDArray[np.int64]:
         free = amounts[(instance.fixed < 0) & (amounts > 0)]
         fixed = np.array([amounts[instance.fixed == split].sum() for split in range(splits)], np.int64)
         heads = np.array([((instance.fixed == split) & (amounts > 0)).sum() for split in range(splits)], np.int64)
-        if splits ** len(free) <= _JOINT:
+        if len(free) < _JOINT.bit_length() and splits ** len(free) <= _JOINT:
             floor = _joint_floor(free, fixed, heads, instance.ratios, int(instance.needed[column]))
         elif len(free) <= _UNITS and len(free) * int(free.sum()) <= _BITS * 8:
             floor = _single_floor(free, fixed, instance.ratios)

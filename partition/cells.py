@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,7 +48,9 @@ class Allocation:
     within: bool
 
 
-def joint(codes: Sequence[NDArray[np.integer]], widths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def joint(
+    codes: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int]
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
     """Give the rows' joint cells numbers, in the order of their codes.
 
     Parameters
@@ -60,20 +62,20 @@ def joint(codes: Sequence[NDArray[np.integer]], widths: Sequence[int]) -> tuple[
 
     Returns
     -------
-    cell : ndarray of int64, shape (n_rows,)
+    cell : ndarray of int, shape (n_rows,)
         The cell of each row.
     members : ndarray of int64, shape (n_cells, n_attributes)
         The category of each cell, by attribute.
     """
     rows = len(codes[0])
-    cell = np.zeros(rows, np.int64)
+    cell: NDArray[np.integer[Any]] = np.zeros(rows, np.int32)
     known = np.zeros((1, 0), np.int64)
     for column, width in zip(codes, widths, strict=True):
-        key = cell * width + column
         span = len(known) * width
+        key = cell.astype(np.int32 if span < 1 << 31 else np.int64) * width + column
         if span <= max(4 * rows, 1 << 16):
             seen = np.flatnonzero(np.bincount(key, minlength=span))
-            number = np.zeros(span, np.int64)
+            number = np.zeros(span, np.int32)
             number[seen] = np.arange(len(seen))
             cell = number[key]
         else:
@@ -350,13 +352,16 @@ def _widen(board: _Board, sizes: NDArray[np.int64], needed: NDArray[np.int64] | 
 
 
 def drawn(
-    cell: NDArray[np.int64], order: NDArray[np.int64], items: NDArray[np.int64], skip: NDArray[np.bool_] | None = None
+    cell: NDArray[np.integer[Any]],
+    order: NDArray[np.int64],
+    items: NDArray[np.int64],
+    skip: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int8]:
     """Draw the rows of each cell for each split, in a given order of the rows.
 
     Parameters
     ----------
-    cell : ndarray of int64, shape (n_rows,)
+    cell : ndarray of int, shape (n_rows,)
         The cell of each row.
     order : ndarray of int64, shape (n_rows,)
         The rows' order, by keyed digest.

@@ -19,7 +19,8 @@ _BLOCK = 4096
 
 def few(instance: Instance) -> bool:
     """Tell whether `exhaustive` can be used: 3 splits of 10 free units, 2 of 15."""
-    return len(instance.ratios) ** int((instance.fixed < 0).sum()) <= _MOST
+    free = int((instance.fixed < 0).sum())
+    return free < _MOST.bit_length() and len(instance.ratios) ** free <= _MOST
 
 
 def exhaustive(instance: Instance) -> NDArray[np.int8]:

@@ -57,7 +57,7 @@ def greedy(instance: Instance, order: NDArray[np.int64]) -> NDArray[np.int8]:
     assignment : ndarray of int8, shape (n_units,)
     """
     scaled, targets = _guide(instance)
-    scaled = scaled * np.minimum(instance.weights, 16)
+    pull = scaled * np.minimum(instance.weights, 16)
     whole = sum(instance.ratios)
     assignment = instance.fixed.copy()
     deviation = -targets
@@ -67,7 +67,7 @@ def greedy(instance: Instance, order: NDArray[np.int64]) -> NDArray[np.int8]:
     block = max(1, len(free) // 4096)
     for low in range(0, len(free), block):
         units = free[low : low + block]
-        split = np.argmin(scaled[units] @ deviation, axis=1)
+        split = np.argmin(pull[units] @ deviation, axis=1)
         assignment[units] = split
         for at in range(len(instance.ratios)):
             deviation[:, at] += whole * scaled[units[split == at]].sum(axis=0)

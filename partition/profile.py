@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..tabular import pc
 from .prepare import Stratum
+from .units import PIECE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,9 +104,12 @@ def coded(table: pa.Table, strata: Sequence[Stratum]) -> tuple[Coded, ...]:
 
 
 def _coded(column: Any, stratum: Stratum) -> Coded:
+    if not isinstance(column, pa.ChunkedArray):
+        column = pa.chunked_array([column])
     if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    chunks: list[Any] = column.unify_dictionaries().chunks if isinstance(column, pa.ChunkedArray) else [column]
+        short = [chunk.slice(low, PIECE) for chunk in column.chunks for low in range(0, len(chunk), PIECE)]
+        column = pa.chunked_array(short, column.type).dictionary_encode()
+    chunks: list[Any] = column.unify_dictionaries().chunks
     if not chunks:
         return Coded(stratum, np.empty(0, np.int8), (), False)
     raw = [_text(value) for value in chunks[0].dictionary.to_pylist()]
@@ -146,7 +150,7 @@ class Counts:
     counts: NDArray[np.int64]
 
 
-def count_units(columns: Sequence[Coded], of: NDArray[np.int64], units: int) -> Counts:
+def count_units(columns: Sequence[Coded], of: NDArray[np.integer[Any]], units: int) -> Counts:
     """Count the items of each category in each unit.
 
     Parameters
@@ -167,7 +171,7 @@ def count_units(columns: Sequence[Coded], of: NDArray[np.int64], units: int) -> 
     parts: list[NDArray[np.int64]] = [total[:, None]]
     for column in columns:
         width = len(column.values) + 2
-        table = np.bincount(of * width + column.codes, minlength=units * width).reshape(units, width)
+        table = np.bincount(of * np.int64(width) + column.codes, minlength=units * width).reshape(units, width)
         for category, code in column.columns():
             categories.append(category)
             parts.append((total - table[:, len(column.values)] if code < 0 else table[:, code])[:, None])

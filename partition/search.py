@@ -12,7 +12,7 @@ Tabu search: Glover (1989), doi:10.1287/ijoc.1.3.190.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ _WINDOW = 64
 _MANY = 20_000
 _FEW = 50
 _LONGEST = 2
-_SIZE_PRICE = 16
+_SIZE_PRICE = 64
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,8 @@ class Effort:
         Starts from scratch.
     steps : int
         Steps of each.
-    kicks : int
-        Starts from the best so far with some units exchanged.
+    crosses : int
+        Starts from a mixture of two good assignments.
     after : int
         Steps of each.
     patience : int
@@ -250,7 +250,7 @@ class Effort:
 
     runs: int
     steps: int
-    kicks: int
+    crosses: int
     after: int
     patience: int
 
@@ -258,13 +258,15 @@ class Effort:
 def effort_for(units: int) -> Effort:
     """Return the effort for a number of units that are free to move.
 
-    Measured on 27, 96 and 2,001 subjects: starts find the optimum of few units, kicks help in between, and one run
-    from the greedy start is as good as many where units are thousands.
+    Measured on 27, 96 and 2,001 subjects and on a million: starts find the optimum of few units, mixtures of good
+    assignments help in between, and where units are thousands one run is as good as many.
     """
     if units <= _FEW:
-        return Effort(4, 600, 6, 400, 600)
+        return Effort(4, 600, 24, 100, 600)
     if units <= _BRIEF_UNITS:
-        return Effort(5, 2000, 8, 1500, 2000)
+        return Effort(6, 600, 150, 120, 600)
+    if units <= _MANY:
+        return Effort(2, 6000, 1, 3000, 900)
     return Effort(1, 6000, 0, 0, 900)
 
 
@@ -286,21 +288,34 @@ def search(instance: Instance, seed: int, *, effort: Effort | None = None, progr
     -------
     found : Found
         The one with least lacking, then least cost.
+
+    References
+    ----------
+    Mixtures improved by tabu search: Galinier and Hao (1999), doi:10.1023/A:1009823419804.
     """
     effort = effort or effort_for(int((instance.fixed < 0).sum()))
-    best: Found | None = None
-    guarded, price = _guarded(instance), 4
-    for run in range(effort.runs + effort.kicks):
+    runner, elite = _Runner(instance), list[Found]()
+    for run in range(effort.runs + effort.crosses):
         if progress:
-            progress(run, effort.runs + effort.kicks, "search")
+            progress(run, effort.runs + effort.crosses, "search")
         random = SplitMix64(seed, f"search/{run}")
-        fresh = best is None or run < effort.runs
-        start = _start(instance, run, random) if best is None or fresh else _kicked(instance, best.assignment, random)
-        steps = effort.steps if fresh else effort.after
-        found, guarded, price = _covered(instance, start, guarded, price, replace(effort, steps=steps), random)
-        if best is None or found.rank < best.rank:
-            best = found
-    return best or weighed(instance, instance.fixed)
+        if run < effort.runs or len(elite) < 2:
+            elite.append(runner.run(_start(instance, run, random), effort.steps, effort.patience, random))
+            continue
+        elite.sort(key=lambda found: found.rank)
+        child = runner.run(_mixed(elite, random), effort.after, effort.patience, random)
+        if all(child.rank != found.rank for found in elite) and child.rank < elite[-1].rank:
+            elite[-1] = child
+    return runner.finish(min(elite, key=lambda found: found.rank), SplitMix64(seed, "search/finish"))
+
+
+def _mixed(elite: list[Found], random: SplitMix64) -> NDArray[np.int8]:
+    """Return an assignment that takes each unit's split from one or the other of two drawn good ones."""
+    one, two = random.below(len(elite)), random.below(len(elite) - 1)
+    two += two >= one
+    first, second = elite[one].assignment, elite[two].assignment
+    heads = (random.words(len(first)) >> np.uint64(63)).astype(np.bool_)
+    return np.where(heads, first, second)
 
 
 def resume(instance: Instance, start: NDArray[np.int8], seed: int) -> Found:
@@ -315,37 +330,50 @@ def resume(instance: Instance, start: NDArray[np.int8], seed: int) -> Found:
     seed : int
         The seed of the run.
     """
-    effort = effort_for(int((instance.fixed < 0).sum()))
-    guarded = instance.needed > 0
-    found, _, _ = _covered(instance, start, guarded, 64, effort, SplitMix64(seed, "search/resumed"))
-    first = weighed(instance, start)
-    return min(first, found, key=lambda one: one.rank)
+    runner = _Runner(instance)
+    runner.guard(instance.needed > 0, 64)
+    random = SplitMix64(seed, "search/resumed")
+    found = runner.finish(runner.run(start, 2000, 600, random), random)
+    return min(weighed(instance, start), found, key=lambda one: one.rank)
 
 
-def _covered(
-    instance: Instance,
-    start: NDArray[np.int8],
-    guarded: NDArray[np.bool_],
-    price: int,
-    effort: Effort,
-    random: SplitMix64,
-) -> tuple[Found, NDArray[np.bool_], int]:
-    """Run once; where a category still lacks a split, guard it at a higher price and go on from there."""
-    free = np.flatnonzero(instance.fixed < 0).astype(np.int64)
-    brief, assignment = len(free) <= _BRIEF_UNITS, start
-    lacking = instance.short(assignment)
-    for attempt in range(4):
-        if brief:
-            table = _Table(instance, price, guarded, brief=True)
-            assignment, _ = _improve(table, assignment, free, effort.steps, random, patience=effort.patience)
-        table = _Table(instance, price, guarded)
-        patience = 8 * len(instance.ratios) if brief else effort.patience
-        assignment, _ = _improve(table, assignment, free, effort.steps, random, patience=patience)
-        lacking = instance.short(assignment)
-        if not lacking.any() or attempt == 3 or (price >= 64 and not (lacking.any(axis=1) & ~guarded).any()):
-            break
-        price, guarded = min(price * 4, 64), guarded | lacking.any(axis=1)
-    return weighed(instance, assignment), guarded, price
+class _Runner:
+    """Runs walks on one instance, with a price on coverage that rises where it does not hold."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.free = np.flatnonzero(instance.fixed < 0).astype(np.int64)
+        self.brief = len(self.free) <= _BRIEF_UNITS
+        self.guard(_guarded(instance), 4)
+
+    def guard(self, guarded: NDArray[np.bool_], price: int) -> None:
+        """Set which categories are kept covered, and at what price."""
+        self.guarded, self.price = guarded, price
+        self.exact = _Table(self.instance, price, guarded)
+        self.rough = _Table(self.instance, price, guarded, brief=True) if self.brief else None
+
+    def run(self, start: NDArray[np.int8], steps: int, patience: int, random: SplitMix64) -> Found:
+        """Walk from a start; where a category still lacks a split, guard it at a higher price and go on."""
+        assignment, lacking = start, self.instance.short(start)
+        for _ in range(4):
+            if self.rough is not None:
+                assignment, _ = _improve(self.rough, assignment, self.free, steps, random, patience=patience)
+            else:
+                assignment, _ = _improve(self.exact, assignment, self.free, steps, random, patience=patience)
+            lacking = self.instance.short(assignment)
+            missed = lacking.any(axis=1) & ~self.guarded
+            if not lacking.any() or (self.price >= 64 and not missed.any()):
+                break
+            self.guard(self.guarded | missed, min(self.price * 4, 64))
+        return weighed(self.instance, assignment)
+
+    def finish(self, found: Found, random: SplitMix64) -> Found:
+        """Take the last steps in full precision, where the walks were rough."""
+        if self.rough is None:
+            return found
+        steps = 64 * len(self.instance.ratios)
+        assignment, _ = _improve(self.exact, found.assignment, self.free, steps, random, patience=steps)
+        return min(found, weighed(self.instance, assignment), key=lambda one: one.rank)
 
 
 def weighed(instance: Instance, assignment: NDArray[np.int8]) -> Found:
@@ -362,12 +390,3 @@ def _start(instance: Instance, run: int, random: SplitMix64) -> NDArray[np.int8]
     if run == 0:
         drawn = drawn[np.argsort(-instance.counts[drawn, 0], kind="stable")]
     return greedy(instance, drawn)
-
-
-def _kicked(instance: Instance, assignment: NDArray[np.int8], random: SplitMix64) -> NDArray[np.int8]:
-    """Return the assignment with the splits of a drawn seventh of the free units passed round."""
-    free = np.flatnonzero(instance.fixed < 0)
-    drawn = free[np.argsort(random.words(len(free)), kind="stable")[: max(2, len(free) // 7)]]
-    kicked = assignment.copy()
-    kicked[drawn] = assignment[np.roll(drawn, 1)]
-    return kicked

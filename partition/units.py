@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Component", "Units", "connected", "units_of"]
 
 _JOINED = "|"
+PIECE = 1 << 20
+"""Rows that are worked on at a time where there are millions."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ class Units:
 
     Parameters
     ----------
-    of : ndarray of int64, shape (n_rows,)
+    of : ndarray of int, shape (n_rows,)
         The unit of each row; ``arange`` where every row stands for itself.
-    ids : pyarrow.Array of large_string, shape (n_units,)
+    ids : pyarrow.Array or pyarrow.ChunkedArray of strings, shape (n_units,)
         The first of the unit's subjects in sorted order, or the item's name.
     named : ndarray of bool, shape (n_units,)
         Whether the unit is a subject (or several) rather than an item without one.
@@ -61,7 +63,7 @@ class Units:
         Whether every unit is one row.
     """
 
-    of: NDArray[np.int64]
+    of: NDArray[np.integer[Any]]
     ids: Any
     named: NDArray[np.bool_]
     components: tuple[Component, ...] = ()
@@ -134,8 +136,8 @@ def units_of(table: pa.Table, unit: str, links: Sequence[tuple[str, str]] = ()) 
     """
     rows = table.num_rows
     if unit == "item" or "subject" not in table.column_names or table["subject"].null_count == rows:
-        ids = _flat(table["item"])
-        return Units(np.arange(rows, dtype=np.int64), ids, np.zeros(rows, np.bool_), singles=True)
+        kind = np.int32 if rows < 1 << 31 else np.int64
+        return Units(np.arange(rows, dtype=kind), _pieces(table["item"]), np.zeros(rows, np.bool_), singles=True)
     coded: Any = _flat(table["subject"]).dictionary_encode()
     codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     names = coded.dictionary
@@ -153,6 +155,15 @@ def units_of(table: pa.Table, unit: str, links: Sequence[tuple[str, str]] = ()) 
         ids = names.cast(pa.large_string())
     named = np.arange(len(ids)) < len(names)
     return Units(codes, ids, named, components, len(ids) == rows)
+
+
+def _pieces(column: Any) -> Any:
+    """Return a column in short chunks, so that what is made of one by one needs little memory."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    short = [chunk.slice(low, PIECE) for chunk in chunks for low in range(0, len(chunk), PIECE)]
+    return pa.chunked_array(short, column.type)
 
 
 def _flat(column: Any) -> Any:
