@@ -90,7 +90,8 @@ def refuse_folder(folder: Path, *, force: bool = False) -> tuple[str, ...]:
     notes = _recovered(place, folder)
     if place.is_symlink() or place.exists():
         if not force:
-            raise InputError(f"{folder} exists already", hint="add --force to replace it, or choose another --out")
+            said = "; ".join((f"{folder} exists already", *notes))
+            raise InputError(said, hint="add --force to replace it, or choose another --out")
         _replaceable(place, folder)
     return notes
 

@@ -113,7 +113,9 @@ class Manifest:
         if not rows or rows[0]["role"] != "total":
             counts = [self.document["counts"][name] for name in data["splits"]]
             total = {"attribute": "", "value": "", "role": "total"}
-            rows.insert(0, total | {"items": [c["items"] for c in counts], "units": [c["subjects"] for c in counts]})
+            rows.insert(
+                0, total | {"items": [c["items"] or 0 for c in counts], "units": [c["subjects"] for c in counts]}
+            )
         return balance_from_counts(
             data["splits"],
             data["ratios"],
@@ -209,7 +211,7 @@ def document_problems(document: Any) -> Problems:
     Examples
     --------
     >>> [str(problem) for problem in document_problems({"format": "protoctl-manifest/1"}).found][0]
-    "$: 'name' is a required property"
+    "$: 'assignments' is a required property"
     """
     problems = Problems()
     errors = sorted(_validator().iter_errors(document), key=lambda error: (error.json_path, error.message))

@@ -141,13 +141,15 @@ def _cell(text: str) -> str:
 def _sizes(manifest: Manifest) -> str:
     document = manifest.document
     ratios = document["protocol"]["ratios"]
-    whole, total = sum(ratios.values()), sum(count["items"] for count in document["counts"].values())
+    whole, total = sum(ratios.values()), sum(count["items"] or 0 for count in document["counts"].values())
     rows: list[list[str]] = []
     for name in manifest.splits:
         count = document["counts"][name]
-        share = f"{100 * count['items'] / total:.2f}" if total else "-"
+        known = count["items"] is not None and None not in [each["items"] for each in document["counts"].values()]
+        share = f"{100 * count['items'] / total:.2f}" if total and known else "-"
+        items = "-" if count["items"] is None else f"{count['items']:,}"
         subjects = f"{count['subjects']:,}" if count["subjects"] else "-"
-        rows.append([name, f"{count['items']:,}", subjects, share, f"{100 * ratios[name] / whole:.4g}"])
+        rows.append([name, items, subjects, share, f"{100 * ratios[name] / whole:.4g}"])
     return _table(["split", "items", "subjects", "% of items", "target %"], rows, 1)
 
 
