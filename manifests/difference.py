@@ -39,7 +39,8 @@ class Difference:
     categories : tuple of (str, str, tuple of int, tuple of int)
         Attribute, category, items by split before and after, where both state them and they differ.
     mean, worst : tuple of float or None
-        Mean and worst deviation before and after, percentage points; None where one does not state it.
+        Mean and worst deviation before and after, percentage points; None where one does not state it, or states
+        that of an earlier version.
     bump : {"patch", "minor", "major"}
         The smallest step that the rows demand.
     reasons : tuple of str
@@ -329,5 +330,7 @@ def _categories(earlier: Manifest, later: Manifest) -> Any:
 
 
 def _figures(earlier: Manifest, later: Manifest, figure: str) -> tuple[float, float] | None:
+    if "as_of" in later.document["balance"]:
+        return None
     values = [manifest.document["balance"].get(figure) for manifest in (earlier, later)]
     return None if None in values else (float(values[0]), float(values[1]))
