@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["Allocation", "allocate", "drawn", "joint"]
 
 _WINDOW = 1024
+_STEPS = 4096
+_LOOKED_AT = 40_000
+_WIDE = 200_000
+_ROOM = 30_000_000
 _TOP = 24
+_TRIED = 8
+_TURNS = 5
 _SINGLE = 16
 _PAIR_COLUMNS = 20_000
 
@@ -96,6 +102,7 @@ class _Board:
         needed: NDArray[np.int64],
     ) -> None:
         self.splits, self.total = len(ratios), sum(ratios)
+        self.kept = kept
         self.pairs = list(permutations(range(self.splits), 2))
         shares = sizes[:, None] * np.array(ratios, np.int64)
         floor = shares // self.total
@@ -105,11 +112,10 @@ class _Board:
         for cell in np.flatnonzero(self.items.sum(axis=1) > sizes).tolist():
             self._yield_to_kept(cell, int(sizes[cell]), kept[cell])
         self.where, self.single = _columns(members)
+        self.paired = self.where
         self.columns = int(self.where.max()) + 1
         self.target = self._targets(sizes, ratios, needed)
-        self.deviation = -self.target
-        for at in range(self.where.shape[1]):
-            np.add.at(self.deviation, self.where[:, at], self.total * self.items)
+        self.deviation = self.total * self._summed(self.items) - self.target
         self.weight = np.zeros(self.columns, np.int64)
         self.weight[: self.single] = _SINGLE
         self.weight[0] = 2 * _SINGLE
@@ -122,9 +128,7 @@ class _Board:
 
     def _targets(self, sizes: NDArray[np.int64], ratios: Sequence[int], needed: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the wanted counts times the denominator; a small category gives every split what it must have."""
-        totals = np.zeros(self.columns, np.int64)
-        for at in range(self.where.shape[1]):
-            np.add.at(totals, self.where[:, at], sizes)
+        totals = self._summed(sizes[:, None])[:, 0]
         target = totals[:, None] * np.array(ratios, np.int64)
         for column in np.flatnonzero(needed).tolist():
             floor, size = int(needed[column]) * self.total, int(totals[column]) * self.total
@@ -137,6 +141,13 @@ class _Board:
             wanted[int(np.argmax(base))] += size - sum(wanted)
             target[column] = wanted
         return target
+
+    def _summed(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return counts of cells added up by column; float64 holds them exactly."""
+        weights = np.repeat(counts.astype(np.float64), self.where.shape[1], axis=0)
+        flat = self.where.ravel()
+        held = [np.bincount(flat, weights[:, at], minlength=self.columns) for at in range(counts.shape[1])]
+        return np.stack(held, axis=1).astype(np.int64)
 
     def fill(self, sizes: NDArray[np.int64], order: NDArray[np.int64]) -> None:
         """Hand out what the floors leave, a block of cells at a time, to the splits that lack most."""
@@ -163,18 +174,27 @@ class _Board:
         columns = self.where[cells]
         np.add.at(self.deviation, (columns, np.broadcast_to(split[:, None], columns.shape)), step * self.total)
 
-    def _move(self, cell: int, source: int, target: int) -> None:
+    def _open(self, cell: int, source: int, target: int) -> bool:
+        items = self.items[cell]
+        return bool(items[source] > self.low[cell, source] and items[target] < self.high[cell, target])
+
+    def _move(self, cell: int, source: int, target: int) -> int:
+        """Move one item of a cell, within its bounds; return what the weighted squares change by (halved)."""
+        columns = self.where[cell]
+        away, weight = self.deviation[columns], self.weight[columns]
+        change = int((weight * (away[:, target] - away[:, source] + self.total)).sum())
         self.items[cell, source] -= 1
         self.items[cell, target] += 1
-        self.deviation[self.where[cell], source] -= self.total
-        self.deviation[self.where[cell], target] += self.total
+        self.deviation[columns, source] -= self.total
+        self.deviation[columns, target] += self.total
+        return change
 
     def excess(self) -> NDArray[np.int64]:
         """Return by how much each single category is one item or more away, in units of the denominator."""
         return np.maximum(np.abs(self.deviation[: self.single]).max(axis=1) - self.total + 1, 0)
 
     def step(self, cells: NDArray[np.int64], *, guarded: bool) -> bool:
-        """Make the best move or exchange among `cells`; tell whether there was a better one."""
+        """Make the best moves and exchanges among `cells`, best first; tell whether there was any."""
         pressure = self._pressure(cells)
         weight = self.weight[self.where[cells]].sum(axis=1) * self.total
         open_from = self.items[cells] > self.low[cells]
@@ -188,17 +208,21 @@ class _Board:
                 near = np.argsort(gain, kind="stable")[:_TOP]
                 at, gain = at[near], gain[near]
             tops[a, b] = at, gain
-            best += [(int(gain[i]), ((int(cells[at[i]]), a, b),)) for i in np.flatnonzero(gain < 0)[:4].tolist()]
+            best += [(int(gain[i]), ((int(cells[at[i]]), a, b),)) for i in np.flatnonzero(gain < 0)[:_TRIED].tolist()]
         for a, b in combinations(range(self.splits), 2):
             best += self._exchanges(cells, tops[a, b], tops[b, a], a, b)
+        made = False
         for _, moves in sorted(best):
-            for move in moves:
-                self._move(*move)
-            if not guarded or not self.excess().any():
-                return True
-            for cell, source, target in moves:
+            # An earlier one may have spoilt this one: it is weighed again as things stand.
+            if not all(self._open(*move) for move in moves):
+                continue
+            change = sum([self._move(*move) for move in moves])
+            if change < 0 and not (guarded and self.excess().any()):
+                made = True
+                continue
+            for cell, source, target in reversed(moves):
                 self._move(cell, target, source)
-        return False
+        return made
 
     def _exchanges(
         self,
@@ -217,7 +241,7 @@ class _Board:
         gain = forth[1][:, None] + back[1][None, :] - 2 * shared
         flat = gain.ravel()
         found: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
-        for at in np.argsort(flat, kind="stable")[:4].tolist():
+        for at in np.argsort(flat, kind="stable")[:_TRIED].tolist():
             if flat[at] < 0:
                 i, j = divmod(at, len(right))
                 moves = ((int(cells[forth[0][i]]), a, b), (int(cells[back[0][j]]), b, a))
@@ -226,7 +250,8 @@ class _Board:
 
     def descend(self, order: NDArray[np.int64], steps: int, *, guarded: bool = False) -> None:
         """Improve a window of cells at a time until a whole round finds nothing, or for so many steps."""
-        windows = [order[low : low + _WINDOW] for low in range(0, len(order), _WINDOW)]
+        window = min(_WINDOW, max(128, _LOOKED_AT // self.where.shape[1]))
+        windows = [order[low : low + window] for low in range(0, len(order), window)]
         idle = at = 0
         while steps > 0 and idle < len(windows):
             steps -= 1
@@ -244,24 +269,67 @@ class _Board:
             self.descend(order, steps)
         self.weight = start
 
-    def level(self, order: NDArray[np.int64], steps: int, rounds: int = 24) -> None:
+    def leave_pairs(self) -> None:
+        """Look at single categories alone from now on, which is much quicker where pairs are many."""
+        self.paired, self.where = self.where, self.where[:, : int((self.where[0] < self.single).sum())]
+
+    def take_pairs(self) -> None:
+        """Look at pairs again, and bring their deviations up to date."""
+        self.where = self.paired
+        self.deviation = self.total * self._summed(self.items) - self.target
+
+    def level(self, order: NDArray[np.int64], rounds: int) -> None:
         """Raise the weight of the pairs furthest off, improve, and keep the most level state; singles stay put."""
         best, least = self._state(), self._unevenness()
         for _ in range(rounds):
+            if least[0] <= 3 * self.total // 2:
+                break
             away = np.abs(self.deviation[self.single :]).max(axis=1)
             self.weight[self.single :][away > max(int(away.max()) * 3 // 4, self.total)] += 1
-            self.descend(order, steps, guarded=True)
+            self.descend(order, _STEPS // 8, guarded=True)
             now = self._unevenness()
             if now < least:
                 best, least = self._state(), now
         self.items, self.deviation = best
+
+    def settle(self, sizes: NDArray[np.int64], order: NDArray[np.int64], needed: NDArray[np.int64]) -> None:
+        """Hand out, bring every single category within an item, then the pairs as near as they can."""
+        wide = len(sizes) * self.where.shape[1] > _WIDE
+        self.weight[self.single :] = 1
+        self.fill(sizes, order)
+        if wide:
+            self.leave_pairs()
+        self.descend(order, _STEPS)
+        self.break_out(order, 30, 200)
+        if self.excess().any():
+            self._widen(sizes, needed)
+            self.descend(order, _STEPS)
+            self.break_out(order, 30, 200)
+        if wide:
+            self.take_pairs()
+        if not self.excess().any() and self.columns > self.single:
+            # The guard holds the single categories: their weight need not.
+            self.weight[: self.single] = 1
+            self.descend(order, 200 if wide else _STEPS, guarded=True)
+            self.level(order, 0 if wide else 16)
+
+    def _widen(self, sizes: NDArray[np.int64], needed: NDArray[np.int64]) -> None:
+        """Let cells of categories that miss a split go beyond floor and ceiling: coverage comes before balance."""
+        short = np.flatnonzero((self.excess() > 0)[: len(needed)] & (needed > 0))
+        cells = np.isin(self.where, short).any(axis=1)
+        self.low[cells] = self.kept[cells]
+        self.high[cells] = sizes[cells][:, None]
+
+    def rank(self) -> tuple[int, int]:
+        """Give what the better of two has less of: excess of single categories, then the furthest pair's deviation."""
+        return int(self.excess().sum()), self._unevenness()[0]
 
     def _state(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self.items.copy(), self.deviation.copy()
 
     def _unevenness(self) -> tuple[int, int]:
         away = np.abs(self.deviation[self.single :])
-        return int(away.max()), int(away.sum())
+        return int(away.max(initial=0)), int(away.sum())
 
 
 def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
@@ -278,10 +346,11 @@ def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     single = count
     for a, b in combinations(range(attributes), 2):
         key = members[:, a] * (int(members[:, b].max()) + 1) + members[:, b]
-        seen, number = np.unique(key, return_inverse=True)
-        if count + len(seen) > _PAIR_COLUMNS:
+        present = np.bincount(key) > 0
+        seen, number = np.flatnonzero(present), (np.cumsum(present) - 1)[key]
+        if count + len(seen) > _PAIR_COLUMNS or cells * len(parts) > _ROOM:
             break
-        parts.append(number.reshape(-1) + count)
+        parts.append(number + count)
         count += len(seen)
     return np.column_stack(parts), single
 
@@ -316,39 +385,19 @@ def allocate(
     -------
     allocation : Allocation
     """
-    cells, splits = len(sizes), len(ratios)
-    board = _Board(
-        members,
-        sizes,
-        ratios,
-        np.zeros((cells, splits), np.int64) if kept is None else kept,
-        np.zeros(1, np.int64) if needed is None else needed,
-    )
-    order = np.argsort(SplitMix64(seed, "cells/order").words(cells), kind="stable").astype(np.int64)
-    steps = 4 * _WINDOW if cells <= 4 * _WINDOW else 256
-    board.weight[board.single :] = 1
-    board.fill(sizes, order)
-    board.descend(order, steps)
-    board.break_out(order, 30, 200)
-    if board.excess().any():
-        _widen(board, sizes, needed)
-        board.descend(order, _WINDOW)
-        board.break_out(order, 30, 200)
-    settled = not board.excess().any()
-    if settled and board.columns > board.single:
-        board.descend(order, steps, guarded=True)
-        board.level(order, steps // 8)
-    return Allocation(board.items, settled)
-
-
-def _widen(board: _Board, sizes: NDArray[np.int64], needed: NDArray[np.int64] | None) -> None:
-    """Let cells of categories that miss a split go beyond floor and ceiling: coverage comes before balance."""
-    if needed is None:
-        return
-    short = np.flatnonzero((board.excess() > 0)[: len(needed)] & (needed > 0))
-    cells = np.isin(board.where, short).any(axis=1)
-    board.low[cells] = 0
-    board.high[cells] = sizes[cells][:, None]
+    shape = (len(sizes), len(ratios))
+    kept = np.zeros(shape, np.int64) if kept is None else kept
+    needed = np.zeros(1, np.int64) if needed is None else needed
+    best: _Board | None = None
+    for turn in range(_TURNS):
+        board = _Board(members, sizes, ratios, kept, needed)
+        order = np.argsort(SplitMix64(seed, f"cells/order/{turn}").words(len(sizes)), kind="stable").astype(np.int64)
+        board.settle(sizes, order, needed)
+        if best is None or board.rank() < best.rank():
+            best = board
+        if best.rank() <= (0, 5 * board.total // 2) or len(sizes) > _WINDOW:
+            break
+    return Allocation(best.items, not best.excess().any()) if best else Allocation(kept, True)
 
 
 def drawn(
