@@ -22,10 +22,34 @@ import pyarrow.compute
 
 from .errors import InputError, Problems, unknown
 
-__all__ = ["SUFFIXES", "TextTable", "map_values", "read_bytes", "read_table", "read_text", "pc", "trim"]
+__all__ = [
+    "LABEL_SUFFIXES",
+    "SUFFIXES",
+    "TextTable",
+    "map_values",
+    "read_bytes",
+    "read_table",
+    "read_text",
+    "pc",
+    "trim",
+]
 
 pc: Any = pyarrow.compute
 """Arrow's functions on columns; they are made at import and have no types, so every room takes them from here."""
+
+LABEL_SUFFIXES = (
+    "status",
+    "share",
+    "margin",
+    "entropy",
+    "stability",
+    "votes",
+    "doubtful",
+    "flips",
+    "candidates",
+    "rule",
+)
+"""What stands beside a label in ``labels.csv``: ``skin_type_status`` and so on tell how ``skin_type`` came about."""
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 """File endings that `read_table` knows; text may also end in ``.gz``."""

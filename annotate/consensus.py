@@ -11,6 +11,7 @@ import numpy as np
 from ..digests import keyed_digests
 from ..errors import VotesError, unknown
 from ..scales import Scale
+from ..tabular import LABEL_SUFFIXES
 from .stability import leave_one_out_flips, vote_stability
 from .votes import Patterns, Votes
 
@@ -25,7 +26,7 @@ TIE_RULES: tuple[TieRule, ...] = ("nearest-mean", "nearest-median", "adjudicated
 LABEL_STATUSES = ("agreed", "mode", "tie", "disagreement", "adjudicated", "too few")
 """What became of a unit. A tie that a rule settled stays a tie, with a label and the rule."""
 
-SUFFIXES = ("status", "share", "margin", "entropy", "stability", "votes", "doubtful", "flips", "candidates", "rule")
+SUFFIXES = LABEL_SUFFIXES
 """Columns of ``labels.csv`` beside a control's: ``skin_type_status`` and so on."""
 
 

@@ -54,6 +54,13 @@ class _Verbs(click.Group):
             raise click.UsageError(f"{message}.\n{hint}.", ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        # click itself would end with exit code 1 where the reader has closed the pipe.
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _closed_pipe()
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(verb, text) for verb, (_, _, text) in VERBS.items()])
