@@ -12,13 +12,14 @@ import pyarrow as pa
 from ..errors import InfeasibleError, InputError, listing, unknown
 from ..tabular import pc
 from .bounds import Bound, bound_of, rounding_bound
-from .cells import allocate, drawn, joint
+from .cells import allocate
 from .exhaustive import exhaustive, few
 from .feasibility import feasibility
 from .instance import Instance, instance_of, needs, reduced
 from .model import Solver
 from .prepare import Stratum
-from .profile import Coded, Counts, coded, count_units
+from .profile import Category, Coded, Counts, coded, count_units
+from .rows import drawn, joint
 from .search import Found, effort_for, resume, search
 from .units import Units, units_of
 
@@ -141,6 +142,7 @@ def assign(
         held = None if fixed is None else fixed[order]
         instance = instance_of(ordered, task.ratios, cover=task.cover, weights=task.weights, fixed=held)
         found, name, bound = _searched(instance, seed, prove, progress)
+        warnings += _lacking(instance, found, profile.categories, task.splits)
         split = np.empty(len(units), np.int8)
         split[order] = found
         assignment = split[units.of]
@@ -150,6 +152,17 @@ def assign(
         name, VERSION, seed, mean, bound.mean, bound.proven or value <= bound.value + 1e-12, value, bound.value
     )
     return Assigned(assignment, solver, warnings)
+
+
+def _lacking(
+    instance: Instance, found: NDArray[np.int8], categories: Sequence[Category], splits: Sequence[str]
+) -> tuple[str, ...]:
+    """Name the categories that lack units in a split, though enough hold them."""
+    short = instance.short(found)
+    pairs = [f"{categories[at]} in {splits[split]}" for at, split in np.argwhere(short > 0).tolist()]
+    if not pairs:
+        return ()
+    return (f"coverage is not met, since the units that hold one category hold others too: {listing(pairs)}",)
 
 
 def _searched(
@@ -240,11 +253,15 @@ def _cells(
     splits = len(task.splits)
     kept = None
     if fixed is not None:
+        fixed = fixed[units.of]
         stays = fixed >= 0
         kept = np.bincount(cell[stays] * splits + fixed[stays], minlength=len(sizes) * splits).reshape(-1, splits)
     needed = _needed(columns, splits, task.cover, len(units))
     allocation = allocate(members, sizes, reduced(task.ratios), seed, kept=kept, needed=needed)
     order = units.order(seed, "units/order")
+    if units.named.any():
+        # Every unit is one row, but not in the rows' order.
+        order = np.argsort(units.of, kind="stable")[order]
     if kept is None or fixed is None:
         return drawn(cell, order, allocation.items), "cells"
     rest = drawn(cell, order, allocation.items - kept, fixed >= 0)

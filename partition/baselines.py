@@ -87,8 +87,8 @@ def _in_turn(profile: Counts, ratios: tuple[int, ...], labels: Any, splitter: An
     assignment = np.full(len(profile.counts), len(ratios) - 1, np.int8)
     rest = np.arange(len(profile.counts))
     for split in range(len(ratios) - 1):
-        share = ratios[split] / sum(ratios[split:])
-        cut = splitter(n_splits=1, train_size=share, test_size=1 - share, random_state=seed + split)
+        here = len(rest) * ratios[split] // sum(ratios[split:])
+        cut = splitter(n_splits=1, train_size=here, test_size=len(rest) - here, random_state=seed + split)
         taken, left = next(iter(cut.split(np.zeros((len(rest), 1)), labels(rest))))
         assignment[rest[taken]] = split
         rest = rest[left]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..digests import SplitMix64
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Allocation", "allocate", "drawn", "joint"]
+__all__ = ["Allocation", "allocate"]
 
 _WINDOW = 1024
 _STEPS = 4096
@@ -54,42 +54,6 @@ class Allocation:
     within: bool
 
 
-def joint(
-    codes: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int]
-) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
-    """Give the rows' joint cells numbers, in the order of their codes.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of int, shape (n_rows,)
-        Position of each row's category, by attribute.
-    widths : sequence of int
-        Number of categories, by attribute.
-
-    Returns
-    -------
-    cell : ndarray of int, shape (n_rows,)
-        The cell of each row.
-    members : ndarray of int64, shape (n_cells, n_attributes)
-        The category of each cell, by attribute.
-    """
-    rows = len(codes[0])
-    cell: NDArray[np.integer[Any]] = np.zeros(rows, np.int32)
-    known = np.zeros((1, 0), np.int64)
-    for column, width in zip(codes, widths, strict=True):
-        span = len(known) * width
-        key = cell.astype(np.int32 if span < 1 << 31 else np.int64) * width + column
-        if span <= max(4 * rows, 1 << 16):
-            seen = np.flatnonzero(np.bincount(key, minlength=span))
-            number = np.zeros(span, np.int32)
-            number[seen] = np.arange(len(seen))
-            cell = number[key]
-        else:
-            seen, cell = np.unique(key, return_inverse=True)
-        known = np.column_stack([known[seen // width], seen % width])
-    return cell, known
-
-
 class _Board:
     """The state of an allocation: counts, deviations, and what a move would change."""
 
@@ -111,14 +75,17 @@ class _Board:
         self.items = self.low.copy()
         for cell in np.flatnonzero(self.items.sum(axis=1) > sizes).tolist():
             self._yield_to_kept(cell, int(sizes[cell]), kept[cell])
-        self.where, self.single = _columns(members)
+        if kept.any():
+            # What stays upsets its cells; the others may then make up for it, each held by a column of its own.
+            self.low, self.high = kept.copy(), np.repeat(sizes[:, None], self.splits, axis=1)
+        self.where, self.single = _columns(members, each=bool(kept.any()))
         self.paired = self.where
         self.columns = int(self.where.max()) + 1
         self.target = self._targets(sizes, ratios, needed)
         self.deviation = self.total * self._summed(self.items) - self.target
         self.weight = np.zeros(self.columns, np.int64)
         self.weight[: self.single] = _SINGLE
-        self.weight[0] = 2 * _SINGLE
+        self.weight[0] = 2 * _SINGLE if not kept.any() else 16 * _SINGLE
 
     def _yield_to_kept(self, cell: int, size: int, kept: NDArray[np.int64]) -> None:
         """Take items back from splits with room, where kept items fill others past their share."""
@@ -301,24 +268,56 @@ class _Board:
             self.leave_pairs()
         self.descend(order, _STEPS)
         self.break_out(order, 30, 200)
-        if self.excess().any():
-            self._widen(sizes, needed)
-            self.descend(order, _STEPS)
-            self.break_out(order, 30, 200)
+        self.cover(needed)
         if wide:
             self.take_pairs()
         if not self.excess().any() and self.columns > self.single:
-            # The guard holds the single categories: their weight need not.
-            self.weight[: self.single] = 1
-            self.descend(order, 200 if wide else _STEPS, guarded=True)
+            # The guard holds the single categories: their weight need not, but where most steps would run into it.
+            self.weight[: self.single] = 4 * _SINGLE if wide else 1
+            self.descend(order, 100 if wide else _STEPS, guarded=True)
             self.level(order, 0 if wide else 16)
 
-    def _widen(self, sizes: NDArray[np.int64], needed: NDArray[np.int64]) -> None:
-        """Let cells of categories that miss a split go beyond floor and ceiling: coverage comes before balance."""
-        short = np.flatnonzero((self.excess() > 0)[: len(needed)] & (needed > 0))
-        cells = np.isin(self.where, short).any(axis=1)
-        self.low[cells] = self.kept[cells]
-        self.high[cells] = sizes[cells][:, None]
+    def cover(self, needed: NDArray[np.int64]) -> None:
+        """Give every split what it must have of each category, beyond floor and ceiling if need be, then settle."""
+        columns = np.zeros(self.columns, np.int64)
+        columns[: min(len(needed), self.single)] = needed[: self.single]
+        for column in np.flatnonzero(columns).tolist():
+            for split in range(self.splits):
+                while self._held()[column, split] < columns[column]:
+                    inside = (self.where == column).any(axis=1)
+                    if not self._bring(inside, split, columns):
+                        break
+
+    def _held(self) -> NDArray[np.int64]:
+        return (self.deviation + self.target) // self.total
+
+    def _bring(self, inside: NDArray[np.bool_], split: int, needed: NDArray[np.int64]) -> bool:
+        """Move an item of some cells into a split, and one of the others back; tell whether one could be moved."""
+        sources = [source for source in range(self.splits) if source != split]
+        found = [self._cheapest(inside, source, split, needed) for source in sources]
+        options = sorted((*one, source) for one, source in zip(found, sources, strict=True) if one is not None)
+        if not options:
+            return False
+        _, cell, source = options[0]
+        self._move(cell, source, split)
+        back = self._cheapest(~inside, split, source, needed)
+        if back is not None and back[0] < 0:
+            self._move(back[1], split, source)
+        return True
+
+    def _cheapest(
+        self, cells: NDArray[np.bool_], source: int, target: int, needed: NDArray[np.int64]
+    ) -> tuple[int, int] | None:
+        """Return the least change and the cell of a move that leaves the source all that it must have."""
+        spare = self._held()[:, source] > needed
+        at = np.flatnonzero(cells & (self.items[:, source] > self.kept[:, source]))
+        at = at[(spare | (needed == 0))[self.where[at]].all(axis=1)]
+        if len(at) == 0:
+            return None
+        weighted = (self.deviation[:, target] - self.deviation[:, source] + self.total) * self.weight
+        change = weighted[self.where[at]].sum(axis=1)
+        best = int(np.argmin(change))
+        return int(change[best]), int(at[best])
 
     def rank(self) -> tuple[int, int]:
         """Give what the better of two has less of: excess of single categories, then the furthest pair's deviation."""
@@ -332,10 +331,11 @@ class _Board:
         return int(away.max(initial=0)), int(away.sum())
 
 
-def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _columns(members: NDArray[np.int64], *, each: bool) -> tuple[NDArray[np.int64], int]:
     """Give the total, the categories of each attribute, and the pairs of categories that occur their columns.
 
-    Returns the column of each cell (shape (n_cells, n_numbered)) and how many columns are single categories.
+    With `each`, every cell has a column of its own beside them. Returns the column of each cell (shape (n_cells,
+    n_numbered)) and how many columns are single categories.
     """
     cells, attributes = members.shape
     parts = [np.zeros(cells, np.int64)]
@@ -352,6 +352,8 @@ def _columns(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
             break
         parts.append(number + count)
         count += len(seen)
+    if each:
+        parts.append(np.arange(cells) + count)
     return np.column_stack(parts), single
 
 
@@ -398,36 +400,3 @@ def allocate(
         if best.rank() <= (0, 5 * board.total // 2) or len(sizes) > _WINDOW:
             break
     return Allocation(best.items, not best.excess().any()) if best else Allocation(kept, True)
-
-
-def drawn(
-    cell: NDArray[np.integer[Any]],
-    order: NDArray[np.int64],
-    items: NDArray[np.int64],
-    skip: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int8]:
-    """Draw the rows of each cell for each split, in a given order of the rows.
-
-    Parameters
-    ----------
-    cell : ndarray of int, shape (n_rows,)
-        The cell of each row.
-    order : ndarray of int64, shape (n_rows,)
-        The rows' order, by keyed digest.
-    items : ndarray of int64, shape (n_cells, n_splits)
-        How many rows of each cell each split gets.
-    skip : ndarray of bool, shape (n_rows,), optional
-        Rows that are not drawn (they are in a split already, and not in `items`).
-
-    Returns
-    -------
-    split : ndarray of int8, shape (n_rows,)
-        ``-1`` for skipped rows.
-    """
-    kind = np.int16 if len(items) < 32768 else np.int64
-    rows = order if skip is None else order[~skip[order]]
-    rows = rows[np.argsort(cell[rows].astype(kind), kind="stable")]
-    cells, splits = items.shape
-    split = np.full(len(cell), -1, np.int8)
-    split[rows] = np.repeat(np.tile(np.arange(splits, dtype=np.int8), cells), items.ravel())
-    return split

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..digests import SplitMix64
+from .bounds import category_floors
 from .guide import greedy
 from .instance import Instance
 
@@ -70,7 +71,8 @@ class Found:
 class _Table:
     """An instance in the search's whole numbers: what each unit adds to each deviation.
 
-    Columns of the sum of share deviations have weight 1 (times the attribute's), smaller categories a sixteenth.
+    Columns of the sum of share deviations have weight 1 (times the attribute's), smaller categories a sixteenth;
+    where units are few, so little that they only settle ties.
     Coverage stands beside them as columns of its own: sum over splits of max(0, needed - held) is
     (sum of |needed - held| + a constant) / 2, so that it needs no other code than a deviation does.
     """
@@ -78,13 +80,14 @@ class _Table:
     def __init__(self, instance: Instance, price: int, guarded: NDArray[np.bool_], *, brief: bool = False) -> None:
         ratios = np.array(instance.ratios, np.int64)
         whole, totals = int(ratios.sum()), instance.totals
-        weight = 16 * instance.weights * instance.counted
+        base = 4096 if len(instance.counts) <= _FEW else 16
+        weight = base * instance.weights * instance.counted
         weight += instance.weights * (instance.scored & ~instance.counted)
-        weight[0] = 16
+        weight[0] = base
         used = np.flatnonzero((weight > 0) & (totals > 0))
         heads = instance.counts[:, guarded] > 0
         most = int(weight.max())
-        span = 2 * int(weight[used].sum()) + 64 * _SIZE_PRICE + 2 * price * most * max(int(heads.sum()), 1)
+        span = 2 * int(weight[used].sum()) + 4 * base * _SIZE_PRICE + 2 * price * most * max(int(heads.sum()), 1)
         unit = (1 << _BITS) // max(span, 1) // whole
         scale = [unit * int(weight[at]) // int(totals[at]) for at in used.tolist()]
         adds = instance.counts[:, used] * (np.array(scale, np.int64) * whole)
@@ -294,19 +297,28 @@ def search(instance: Instance, seed: int, *, effort: Effort | None = None, progr
     Mixtures improved by tabu search: Galinier and Hao (1999), doi:10.1023/A:1009823419804.
     """
     effort = effort or effort_for(int((instance.fixed < 0).sum()))
-    runner, elite = _Runner(instance), list[Found]()
+    runner, elite, floors = _Runner(instance), list[Found](), category_floors(instance)
     for run in range(effort.runs + effort.crosses):
         if progress:
             progress(run, effort.runs + effort.crosses, "search")
         random = SplitMix64(seed, f"search/{run}")
         if run < effort.runs or len(elite) < 2:
             elite.append(runner.run(_start(instance, run, random), effort.steps, effort.patience, random))
+            if _at_floor(instance, elite[-1], floors):
+                break
             continue
         elite.sort(key=lambda found: found.rank)
         child = runner.run(_mixed(elite, random), effort.after, effort.patience, random)
         if all(child.rank != found.rank for found in elite) and child.rank < elite[-1].rank:
             elite[-1] = child
     return runner.finish(min(elite, key=lambda found: found.rank), SplitMix64(seed, "search/finish"))
+
+
+def _at_floor(instance: Instance, found: Found, floors: NDArray[np.int64]) -> bool:
+    """Tell whether every counted category is at its floor, so that nothing can be better."""
+    targets = instance.totals[:, None] * np.array(instance.ratios, np.int64)
+    away = np.abs(sum(instance.ratios) * instance.held(found.assignment) - targets).sum(axis=1)
+    return found.short == 0 and bool((away <= floors)[instance.counted].all())
 
 
 def _mixed(elite: list[Found], random: SplitMix64) -> NDArray[np.int8]:
@@ -343,7 +355,7 @@ class _Runner:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.free = np.flatnonzero(instance.fixed < 0).astype(np.int64)
-        self.brief = len(self.free) <= _BRIEF_UNITS
+        self.brief = len(instance.counts) > _FEW and len(self.free) <= _BRIEF_UNITS
         self.guard(_guarded(instance), 4)
 
     def guard(self, guarded: NDArray[np.bool_], price: int) -> None:
