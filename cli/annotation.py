@@ -144,7 +144,7 @@ def aggregate(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Turn annotators' votes into labels.
+    """Turn annotators' votes into labels.
 
     EXPORT is a Label Studio export (JSON, snapshot, JSON_MIN, CSV, TSV) or a table: one row a vote, one column an
     annotator, or one column a category. Ties stay ties unless --ties says how to settle them.
@@ -219,7 +219,7 @@ def agreement(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Measure how far annotators agree, with intervals.
+    """Measure how far annotators agree, with intervals.
 
     \b
     Example:
@@ -292,7 +292,7 @@ def create(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Set up a project with one task a subject.
+    """Set up a project with one task a subject.
 
     TABLE has the columns item and subject, and optionally video, from which frames are then taken in turn.
 
@@ -319,7 +319,7 @@ def create(
 @_server
 @as_json
 def pull(project: int, out: Path | None, force: bool, url: str | None, key: str | None, as_json: bool) -> None:
-    r"""Fetch a project's raw export and its labelling configuration.
+    """Fetch a project's raw export and its labelling configuration.
 
     \b
     Examples:

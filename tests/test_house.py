@@ -122,3 +122,13 @@ def test_the_wheel_holds_the_package_and_nothing_else():
     assert {name.split("/")[1] for name in names} - {root.split("/")[1] for root in roots} == set(ROOMS)
     assert "protoctl/protocols/fair-55-15-30.yaml" in names
     assert "protoctl/catalog/cards/affectnet.yaml" in names
+
+
+def test_every_verb_has_a_help_text_with_an_example(protoctl):
+    from protoctl.cli import VERBS
+
+    for verb in VERBS:
+        run = protoctl(verb, "--help")
+        assert run.code == 0
+        assert "\\b" not in run.out, verb
+        assert f"  protoctl {verb}" in run.out or verb == "annotate", verb
