@@ -94,13 +94,13 @@ def read(reading: Reading) -> Items:
     return reading.finish(columns, places, labels=labels, attributes=_ATTRIBUTES)
 
 
-def attribute_table(place: Path, items: Items) -> TextTable:
+def attribute_table(reading: Reading, items: Items) -> TextTable:
     """Return age, gender and race of the files by item, to be joined to a release's items.
 
     Parameters
     ----------
-    place : pathlib.Path
-        As `is_release` knows it.
+    reading : Reading
+        Of the files, as `is_release` knows them.
     items : Items
         The items of one of the six datasets, whose task says which of AffectNet's files are meant.
 
@@ -112,12 +112,10 @@ def attribute_table(place: Path, items: Items) -> TextTable:
     card = items.card
     if card is None or card.name not in _DATASETS:
         raise InputError(
-            f"{place} holds files of the fair and consistent protocol, and {items.dataset} has none",
+            f"{reading.root} holds files of the fair and consistent protocol, and {items.dataset} has none",
             hint=f"there are some for: {listing(_DATASETS)}",
         )
-    reading = Reading(card, place, items.task)
-    found = read(reading).table
-    return TextTable(found.select(["item", *_ATTRIBUTES]), place, None)
+    return TextTable(read(reading).table.select(["item", *_ATTRIBUTES]), reading.root, None)
 
 
 def _files(place: Path, card: Card | None, kind: str) -> list[tuple[str, Path]]:

@@ -46,7 +46,7 @@ def load_items(
     task : str, optional
         Which labels: a task of the dataset's card; for a plain table ``expression``, ``au`` or ``va``.
     attributes : sequence of str or pathlib.Path, optional
-        Tables of attributes to join by ``item`` or ``subject``.
+        Tables of attributes to join by ``item`` or ``subject``; what may stand after the path says `join_attributes`.
     columns : mapping, optional
         For a plain table: the column that holds ``item``, ``subject``, ``label`` (or ``labels``), ``split``,
         ``annotation``, ``attributes``; and ``missing``, further tokens that mean missing.
@@ -79,7 +79,7 @@ def load_items(
         from .attributes import join_attributes
 
         for path in attributes:
-            items = join_attributes(items, Path(path))
+            items = join_attributes(items, path)
     return items
 
 
@@ -100,7 +100,10 @@ def _dataset(card: Card, root: str | Path | None, task: str | None, progress: Pr
             f"{card.title}: its release files cannot be read yet",
             hint="pass a plain table (protoctl split items.csv), or leave --root out for the replica",
         )
-    items: Items = import_module(f".{card.reader}", __package__).read(Reading(card, place, task, progress))
+    from .fair_consistent import is_release
+
+    reader = "fair_consistent" if is_release(place, card) else card.reader
+    items: Items = import_module(f".{reader}", __package__).read(Reading(card, place, task, progress))
     notes = (*items.report.notes, *_reconciliation(items))
     if card.evaluation_only:
         notes += (f"the terms of {card.title} allow evaluation only: no model may be trained on any split",)
