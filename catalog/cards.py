@@ -60,6 +60,8 @@ class AttributeCard:
         Categories that no score uses.
     source : str
         Who said it.
+    unknown : str
+        What annotators answered where they could not tell; missing, but a cell of its own where a protocol caps cells.
     """
 
     categories: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ class AttributeCard:
     keep: bool = False
     unscored: tuple[str, ...] = ()
     source: str = ""
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ _FLAGS = ("licensed", "evaluation_only")
 _LISTS = ("aliases", "never", "layouts", "notes")
 _MAPPINGS = ("tasks", "attributes", "published")
 _TASK_KEYS = ("labels", "categories", "of", "without", "range", "form")
-_ATTRIBUTE_KEYS = ("categories", "years", "keep", "unscored", "source")
+_ATTRIBUTE_KEYS = ("categories", "years", "keep", "unscored", "source", "unknown")
 
 
 def _key(name: str) -> str:
@@ -342,5 +345,6 @@ def _attributes(value: object, problems: Problems) -> dict[str, AttributeCard]:
             keep=bool(given.get("keep", False)),
             unscored=_texts(given.get("unscored"), f"{place}.unscored", problems),
             source=str(given.get("source", "")),
+            unknown=str(given.get("unknown", "")),
         )
     return attributes

@@ -45,6 +45,11 @@ __all__ = ["split"]
 @click.option("--folds", type=click.IntRange(2), help="Make this many folds of equal size instead of the splits.")
 @click.option("--keep", type=click.Path(path_type=Path), help="A manifest whose assignments stay as they are.")
 @click.option("--prove", is_flag=True, help="Look for a proof that no partition is better, or for a better bound.")
+@click.option(
+    "--accept-terms",
+    metavar="WHY",
+    help="Why a split to train on is made of a dataset whose terms allow evaluation only; the manifest records it.",
+)
 @click.option("--strict", is_flag=True, help="Refuse (exit 4) what cannot be met, instead of doing what can be.")
 @out_folder
 @force
@@ -110,11 +115,11 @@ def _items(dataset: str, options: dict[str, Any], *, quiet: bool) -> Items:
 
 def _partition(items: Items, rules: Any, options: dict[str, Any], *, quiet: bool) -> Partition:
     from ..manifests import read_manifest
-    from ..partition import split_items
+    from ..partition import apply_protocol
 
     keep = _kept(read_manifest(options["keep"]), items) if options["keep"] else None
     with progress_bar(quiet=quiet) as progress:
-        return split_items(
+        return apply_protocol(
             items,
             rules,
             seed=options["seed"],
@@ -123,6 +128,7 @@ def _partition(items: Items, rules: Any, options: dict[str, Any], *, quiet: bool
             keep=keep,
             prove=options["prove"],
             strict=options["strict"],
+            accept_terms=options["accept_terms"],
             progress=progress,
         )
 
@@ -145,8 +151,13 @@ def _show(partition: Partition, balance: Balance, folder: Path) -> None:
     items = partition.items
     kind = " (replica)" if items.replica else ""
     click.echo(f"{items.dataset}{kind} by {partition.protocol.name}, seed {partition.solver.seed}")
-    columns, rows = balance_rows(balance)
-    show_table(columns, rows, text_columns=2)
-    for line in balance_lines(balance):
-        show_line(line)
+    if partition.drawn:
+        from .subsets import show_subset
+
+        show_subset(partition.drawn)
+    if len(partition.splits) > 1:
+        columns, rows = balance_rows(balance)
+        show_table(columns, rows, text_columns=2)
+        for line in balance_lines(balance):
+            show_line(line)
     click.echo(f"written: {folder}/manifest.json, assignments.csv, README.md")

@@ -115,6 +115,8 @@ def build_manifest(
         "reading": _reading(partition),
         "environment": environment(),
     }
+    if partition.drawn:
+        document["subset"] = partition.drawn.to_json()
     return Manifest(document | dict(more or {}), shown_rows(rows))
 
 
@@ -163,6 +165,8 @@ def _dataset(partition: Partition, rows: Rows) -> dict[str, Any]:
     if card:
         texts = ("title", "release", "url", "license", "paper", "unit")
         entry |= {key: getattr(card, key) for key in texts} | {"evaluation_only": card.evaluation_only}
+    if partition.accepted_terms:
+        entry["accepted_terms"] = partition.accepted_terms
     return entry
 
 

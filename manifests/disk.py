@@ -155,7 +155,7 @@ def verify_recomputed(
     progress : callable, optional
         Called with steps done, steps in all or None, and what is being done.
     """
-    from ..partition import METHODS, balance_of, split_items
+    from ..partition import METHODS, apply_protocol, balance_of
 
     manifest = found.manifest
     if manifest is None:
@@ -172,7 +172,15 @@ def verify_recomputed(
         rules = ruled(manifest, protocol)
         folds = len(manifest.splits) if rules.split and manifest.splits != rules.split.names else None
         method = solver["name"] if solver["name"] in METHODS else None
-        partition = split_items(items, rules, seed=solver["seed"], method=method, folds=folds, progress=progress)
+        partition = apply_protocol(
+            items,
+            rules,
+            seed=solver["seed"],
+            method=method,
+            folds=folds,
+            accept_terms=manifest.document["dataset"].get("accepted_terms"),
+            progress=progress,
+        )
         balance = balance_of(partition)
         again = build_manifest(partition, balance, quoted=bool(manifest.document["assignments"].get("quoted")))
     except ProtoctlError as error:

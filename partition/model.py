@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..catalog import Items
     from ..protocols import Protocol
+    from .drawn import Drawn
 
 __all__ = ["Partition", "Solver"]
 
@@ -90,6 +91,10 @@ class Partition:
         What could not be met, and what is odd, with the numbers.
     notes : tuple of str
         What was done without being asked for in so many words.
+    drawn : Drawn or None
+        The subset that was drawn first, where the protocol draws one.
+    accepted_terms : str or None
+        Why a split to train on was made of a dataset whose terms allow evaluation only.
     """
 
     items: Items
@@ -103,6 +108,8 @@ class Partition:
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    drawn: Drawn | None = None
+    accepted_terms: str | None = None
 
     def table(self) -> pa.Table:
         """Return the assignments: columns ``item``, ``subject`` (null where there is none) and ``split``."""

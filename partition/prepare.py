@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..catalog import Items
 from ..catalog.items import label_kind
 from ..errors import InputError, Problems, ProtocolError, listing, unknown
-from ..protocols import Protocol, active, cut_years, region, scaled
+from ..protocols import Protocol, active, cut_years, merged_skin, region, scaled
 from ..scales import age_groups
 from ..tabular import pc
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..catalog.cards import Card
 
-__all__ = ["Prepared", "Stratum", "prepare"]
+__all__ = ["Prepared", "Stratum", "hidden_rows", "in_form", "prepare"]
 
 _UNIT_RANGE = (Decimal(-1), Decimal(1))
 _PLANE = "valence_arousal"
@@ -100,16 +100,8 @@ def prepare(items: Items, protocol: Protocol) -> Prepared:
     InputError
         If a value has no place in the form, or no item is left.
     """
-    notes: list[str] = []
-    stratify = protocol.split.stratify if protocol.split else protocol.subset.per if protocol.subset else ()
-    columns = _columns(items, stratify, "$.split.stratify", notes)
-    required = _columns(items, protocol.select.require, "$.select.require", notes)
-    formed, form_notes = _formed(items, protocol)
-    kept, left_out = _selected(formed, protocol, required)
-    notes += form_notes
-    if len(kept) == 0:
-        reasons = listing([f"{count:,} {reason}" for reason, count in left_out.items()])
-        raise InputError(f"{items.dataset}: the protocol leaves no item ({reasons})", hint="see its 'select' section")
+    stratify = protocol.split.stratify if protocol.split else ()
+    kept, columns, left_out, notes = in_form(items, protocol, stratify, "$.split.stratify")
     kept, strata = _strata(kept, columns, protocol)
     warnings: list[str] = []
     for stratum in strata:
@@ -122,7 +114,53 @@ def prepare(items: Items, protocol: Protocol) -> Prepared:
         if lacking and stratum.kind == "category":
             notes.append(f"{lacking:,} items have no {stratum.attribute}: they are spread evenly over the splits")
     unit = protocol.split.unit if protocol.split else "item"
-    return Prepared(kept, strata, unit, _hidden(kept), left_out, tuple(warnings), tuple(notes))
+    return Prepared(kept, strata, unit, hidden_rows(kept), left_out, tuple(warnings), tuple(notes))
+
+
+def in_form(
+    items: Items, protocol: Protocol, names: tuple[str, ...], place: str
+) -> tuple[Items, tuple[str, ...], dict[str, int], list[str]]:
+    """Apply a protocol's ``select`` and ``form``, and find the columns that some of its names stand for.
+
+    Parameters
+    ----------
+    items : Items
+        As the catalogue gives them.
+    protocol : Protocol
+        The rules.
+    names : tuple of str
+        Names of columns; ``label`` stands for the labels of the task.
+    place : str
+        Where the names stand in the protocol, for messages.
+
+    Returns
+    -------
+    kept : Items
+        The items that take part, in the protocol's form.
+    columns : tuple of str
+        The columns of the table that `names` stand for; what the dataset never has is left out.
+    left_out : dict of str to int
+        Items that were left out, by reason.
+    notes : list of str
+        What was done.
+
+    Raises
+    ------
+    ProtocolError
+        If the data lack a column, and the dataset's card does not say that it never has it.
+    InputError
+        If a value has no place in the form, or no item is left.
+    """
+    notes: list[str] = []
+    columns = _columns(items, names, place, notes)
+    required = _columns(items, protocol.select.require, "$.select.require", notes)
+    formed, form_notes = _formed(items, protocol)
+    kept, left_out = _selected(formed, protocol, required)
+    notes += form_notes
+    if len(kept) == 0:
+        reasons = listing([f"{count:,} {reason}" for reason, count in left_out.items()])
+        raise InputError(f"{items.dataset}: the protocol leaves no item ({reasons})", hint="see its 'select' section")
+    return kept, columns, left_out, notes
 
 
 def _columns(items: Items, names: tuple[str, ...], place: str, notes: list[str]) -> tuple[str, ...]:
@@ -142,14 +180,16 @@ def _columns(items: Items, names: tuple[str, ...], place: str, notes: list[str])
             notes += [note] if note not in notes else []
         else:
             message, hint = unknown("column", name, ["label", *have] if items.labels else have)
-            problems.add(f"{place}[{position}]", message, hint=f"{hint}{_remedy(name, card)}")
+            problems.add(f"{place}[{position}]", message, hint=f"{hint}{_remedy(name, card, place)}")
     problems.refuse(ProtocolError, f"the protocol asks for what {items.dataset!r} lacks")
     return tuple(dict.fromkeys(found))
 
 
-def _remedy(name: str, card: Card | None) -> str:
+def _remedy(name: str, card: Card | None, place: str) -> str:
     if name == "label":
         return "; name the label's column with --label"
+    if place.startswith("$.subset"):
+        return "; join it with --attributes FILE, or write a protocol without it"
     joined = "; join it with --attributes FILE, or name other columns with --stratify"
     return joined if card else "; name other columns with --stratify, or join it with --attributes FILE"
 
@@ -186,6 +226,8 @@ def _formed(items: Items, protocol: Protocol) -> tuple[Items, list[str]]:
             columns["age"], between = cut_years(table["age"], "age", age_groups(form.age))
             if between:
                 notes.append(f"{between:,} ages lie in none of the groups '{form.age}': missing")
+    if form.skin_type and "skin_type" in table.column_names:
+        columns["skin_type"] = merged_skin(table["skin_type"], "skin_type", form.skin_type)
     return _replaced(items, columns), notes
 
 
@@ -262,7 +304,7 @@ def _strata(items: Items, columns: tuple[str, ...], protocol: Protocol) -> tuple
     return items, tuple(strata)
 
 
-def _hidden(items: Items) -> NDArray[np.bool_] | None:
+def hidden_rows(items: Items) -> NDArray[np.bool_] | None:
     """Mark rows of categories that the task leaves out after partitioning (AffectNet's expression-7)."""
     task = items.card.tasks.get(items.task or "") if items.card else None
     if task is None or not task.without:

@@ -79,6 +79,16 @@ class Section:
             return default
         return value
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value = self.take(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.complain(key, f"{value!r} is neither true nor false")
+            return default
+        return value
+
     def integer(self, key: str, *, least: int, default: int | None = None) -> int | None:
         """Return an integer of at least `least`."""
         value = self.take(key)

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import InputError, listing
-from ..scales import AgeGroups
+from ..scales import FITZPATRICK, AgeGroups
 from ..tabular import map_values, pc
 
-__all__ = ["active", "cut_years", "region", "scaled"]
+__all__ = ["active", "cut_years", "merged_skin", "region", "scaled"]
 
 _LETTERS = {letter: Decimal(place) for place, letter in enumerate("ABCDE", start=1)}
 
@@ -165,3 +165,28 @@ def cut_years(column: Any, name: str, groups: AgeGroups) -> tuple[Any, int]:
     whole = _converted(column, name, years, "an age in whole years from 0 to 150")
     cut = map_values(whole, lambda text: groups.of(int(text)))
     return cut, int(cut.null_count) - int(whole.null_count)
+
+
+def merged_skin(column: Any, name: str, merge: str) -> Any:
+    """Merge Fitzpatrick skin types into buckets.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of string
+        Skin types in any spelling of the scale, or buckets already; null stays null.
+    name : str
+        The column's name, for messages.
+    merge : str
+        A merge of `scales.FITZPATRICK`: ``lighter-darker`` or ``light-medium-dark``.
+
+    Examples
+    --------
+    >>> merged_skin(pa.chunked_array([["III", "4", "darker", None]]), "skin_type", "lighter-darker").to_pylist()
+    ['lighter', 'darker', 'darker', None]
+    """
+    buckets = FITZPATRICK.buckets[merge]
+
+    def convert(text: str) -> str | None:
+        return text if text in buckets.values() else buckets.get(FITZPATRICK.category(text) or "")
+
+    return _converted(column, name, convert, "a Fitzpatrick skin type from I to VI")

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InputError, Problems, ProtocolError, unknown
-from ..scales import AGE_GROUPS
+from ..scales import AGE_GROUPS, FITZPATRICK
 from ..tabular import read_text
 from .checked import Section
 from .model import Form, Protocol, Select, Split, Subset, Unit
+from .variants import Variants, parse_variants
 
 __all__ = ["SCORES", "load_protocol", "override", "parse_protocol", "protocol_names"]
 
@@ -130,8 +131,8 @@ def _protocol(root: Section) -> Protocol:
     root.text("description")
     subset = _subset(root.section("subset")) if "subset" in root else None
     split = _split(root.section("split")) if "split" in root else None
-    root.take("subset")
-    root.take("split")
+    for section in ("subset", "split", "variants"):
+        root.take(section)
     protocol = Protocol(
         name=name,
         version=version,
@@ -140,23 +141,18 @@ def _protocol(root: Section) -> Protocol:
         form=_form(root.section("form")),
         subset=subset,
         split=split,
-        variants=_plain(root.take("variants"), root, "variants"),
+        variants=parse_variants(root.section("variants")) if "variants" in root else Variants(),
         score=_score(root.section("score")),
         document={},
     )
     if subset is None and split is None:
         root.problems.add("$", "has neither 'split' nor 'subset', so it gives no partition")
+    degrade = protocol.variants.degrade
+    if degrade and split and degrade.split not in split.ratios:
+        message, hint = unknown("split", degrade.split, list(split.ratios))
+        root.problems.add("$.variants.degrade.split", message, hint=hint)
     root.end()
     return protocol
-
-
-def _plain(value: object, root: Section, key: str) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        root.complain(key, f"{value!r} is not a mapping of keys to values")
-        return {}
-    return cast("Mapping[str, Any]", value)
 
 
 def _select(section: Section) -> Select:
@@ -185,22 +181,40 @@ def _form(section: Section) -> Form:
     if age is not None and age not in AGE_GROUPS:
         message, hint = unknown("age grouping", str(age), list(AGE_GROUPS))
         section.complain("age", message, hint=hint)
+    skin_type = section.take("skin_type")
+    if skin_type is not None and skin_type not in FITZPATRICK.buckets:
+        message, hint = unknown("merge of skin types", str(skin_type), list(FITZPATRICK.buckets))
+        section.complain("skin_type", message, hint=hint)
     section.end()
-    return Form(active_above, valence_arousal, age)
+    return Form(active_above, valence_arousal, age, skin_type)
 
 
 def _subset(section: Section) -> Subset:
-    name = section.text("name", pattern=_SPLIT, like="mini")
-    per = section.names("per")
-    at_most = section.integer("at_most", least=1)
-    total = section.integer("total", least=1)
-    alternate = section.text("alternate") or None
-    if (at_most is None) == (total is None):
-        section.problems.add(section.place, "needs one of 'at_most' and 'total'")
-    if not per:
+    subset = Subset(
+        name=section.text("name", pattern=_SPLIT, like="mini"),
+        per=section.names("per"),
+        at_most=section.integer("at_most", least=1),
+        total=section.integer("total", least=1),
+        also=section.names("also"),
+        alternate=section.text("alternate") or None,
+        missing=cast("Any", section.choice("missing", ("cell", "leave-out"), "cell")),
+        by=section.names("by"),
+    )
+    if not ("at_most" in section or "total" in section) or ("at_most" in section and "total" in section):
+        section.problems.add(
+            section.place, "needs one of 'at_most' and 'total'", hint="at_most is of a cell, total of all cells"
+        )
+    if not subset.per:
         section.complain("per", "names no column", hint="write it like [age, gender], or [subject]")
+    if subset.alternate is not None and "total" in section:
+        section.complain("alternate", "goes with 'at_most'", hint="leave one of 'alternate' and 'total' out")
+    if subset.alternate in subset.per:
+        section.complain("alternate", f"{subset.alternate!r} stands in 'per' too", hint="leave it out of 'per'")
+    for place, name in enumerate(subset.also):
+        if name in subset.per:
+            section.problems.add(f"{section.at('also')}[{place}]", f"{name!r} stands in 'per' too")
     section.end()
-    return Subset(name, per, at_most, alternate, total)
+    return subset
 
 
 def _split(section: Section) -> Split:
@@ -288,18 +302,14 @@ def _canonical(protocol: Protocol) -> dict[str, Any]:
             "valence_arousal": [_plain_number(end) for end in protocol.form.valence_arousal or ()],
             "age": protocol.form.age,
         },
-        "variants": dict(protocol.variants),
+        "variants": dict(protocol.variants.document),
         "score": dict(protocol.score),
     }
+    if protocol.form.skin_type:
+        document["form"]["skin_type"] = protocol.form.skin_type
     if protocol.subset:
-        subset = protocol.subset
-        document["subset"] = {
-            "name": subset.name,
-            "per": list(subset.per),
-            "at_most": subset.at_most,
-            "alternate": subset.alternate,
-            "total": subset.total,
-        }
+        lists = {key: list(getattr(protocol.subset, key)) for key in ("per", "also", "by")}
+        document["subset"] = vars(protocol.subset) | lists
     if protocol.split:
         split = protocol.split
         divisor = reduce(gcd, split.ratios.values())

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from ..digests import canonical_json, digest_bytes
+from .variants import Variants
 
 __all__ = ["Form", "Protocol", "Select", "Split", "Subset"]
 
@@ -45,11 +46,14 @@ class Form:
         The range that valence and arousal are scaled to.
     age : str or None
         Age groups that years are cut into (`scales.AGE_GROUPS`); a card may keep its own.
+    skin_type : str or None
+        Buckets that Fitzpatrick types are merged into (`scales.FITZPATRICK`), such as ``lighter-darker``.
     """
 
     active_above: int | None = None
     valence_arousal: tuple[Decimal, Decimal] | None = None
     age: str | None = None
+    skin_type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,19 +66,29 @@ class Subset:
         Name of the one split of the subset's manifest.
     per : tuple of str
         Columns whose joint categories make the cells; ``subject`` for a number a subject.
-    at_most : int
+    at_most : int or None
         Items a cell may keep.
-    alternate : str or None
-        Attribute whose two values are taken in turn within a cell (lighting: one dark, one bright).
     total : int or None
         Items in all, drawn over the cells in proportion; instead of `at_most`.
+    also : tuple of str
+        Further columns of `per` that a dataset may lack.
+    alternate : str or None
+        Attribute whose values are taken in turn within a cell (lighting: one dark, one bright).
+    missing : {"cell", "leave-out"}
+        Whether items that lack a value of `per` make a cell of their own or are left out; a category that stands
+        for "could not be told" on the dataset's card (``unknown``) is an answer, and makes a cell either way.
+    by : tuple of str
+        Columns by which the subset is counted, beside those of `per`.
     """
 
     name: str
     per: tuple[str, ...]
     at_most: int | None = None
-    alternate: str | None = None
     total: int | None = None
+    also: tuple[str, ...] = ()
+    alternate: str | None = None
+    missing: Literal["cell", "leave-out"] = "cell"
+    by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,9 +134,10 @@ class Protocol:
         Name, SemVer and the paper or page that the rules come from.
     select, form, subset, split : Select, Form, Subset or None, Split or None
         See there.
-    variants, score : mapping
-        Plans of degradations and corruptions; scores by task. Checked for shape here, used by `partition` and
-        `audit`.
+    variants : Variants
+        Plans of corruptions, clips and degradations; false where there are none.
+    score : mapping
+        Names of the scores, by task.
     document : mapping
         The file in canonical form; what the digest is over.
     overrides : mapping
@@ -136,7 +151,7 @@ class Protocol:
     form: Form
     subset: Subset | None
     split: Split | None
-    variants: Mapping[str, Any]
+    variants: Variants
     score: Mapping[str, Any]
     document: Mapping[str, Any]
     overrides: Mapping[str, Any] = field(default_factory=dict[str, Any])
