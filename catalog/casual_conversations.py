@@ -6,20 +6,20 @@ neither they nor a file's name say who is shown.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
 
-from ..errors import InputError, listing
+from ..errors import InputError
 from ..scales import FITZPATRICK
-from ..tabular import map_values, read_text
+from ..tabular import map_values
 from .items import Items, normal_item
+from .json_files import entries, text_of
 from .reading import Places, Reading, find_below
 
-__all__ = ["read", "read_object"]
+__all__ = ["read"]
 
 _FILES = ("CasualConversations.json", "CasualConversations_mini.json")
 _FOLDERS = ((), ("CC_annotations",), ("*", "CC_annotations"), ("*",))
@@ -32,7 +32,11 @@ _ATTRIBUTES = ("age", "gender", "skin_type", "lighting")
 def read(reading: Reading) -> Items:
     """Read the JSON file that the root is or holds; the whole set before the mini set."""
     path = _file(reading)
-    document = read_object(path)
+    document = entries(
+        path,
+        keyed_by="subject",
+        hint="version 2 of Casual Conversations is a list, and another dataset: casual-conversations-v2",
+    )
     columns: dict[str, list[Any]] = {name: [] for name in ("item", "subject", "lighting", *_FIELDS)}
     at: list[str] = []
     for subject, value in document.items():
@@ -73,39 +77,6 @@ def _file(reading: Reading) -> Path:
     raise reading.unknown_layout()
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object, and refuse one in which a key stands twice: the first would be lost unseen.
-
-    Raises
-    ------
-    InputError
-        If the file is not JSON, is no object, or holds a key twice.
-    """
-    twice: list[str] = []
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice.extend(sorted({key for key in keys if keys.count(key) > 1}))
-        return found
-
-    try:
-        document = json.loads(read_text(path), object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}:{error.lineno}: is not JSON ({error.msg})", hint="check that the file was copied whole"
-        ) from None
-    if twice:
-        raise InputError(f"{path}: keys stand twice in one object: {listing(twice)}", hint="keep one of each")
-    if not isinstance(document, dict):
-        raise InputError(
-            f"{path} holds a {type(document).__name__}, and an object keyed by subject is wanted",
-            hint="version 2 of Casual Conversations is a list, and another dataset",
-        )
-    return cast("dict[str, Any]", document)
-
-
 def _subject(
     reading: Reading, place: str, subject: str, value: object, columns: dict[str, list[Any]], at: list[str]
 ) -> None:
@@ -134,7 +105,7 @@ def _subject(
                 hint="files holds all of a subject's videos, dark_files those of them that are dark",
             )
     dark_names = {name.strip() for name in cast("Sequence[str]", dark)}
-    fields = [_text(cast("Mapping[str, Any]", label).get(field)) for field in _FIELDS]
+    fields = [text_of(cast("Mapping[str, Any]", label).get(field)) for field in _FIELDS]
     for position, name in enumerate(names):
         columns["item"].append(name)
         columns["subject"].append(subject)
@@ -146,11 +117,6 @@ def _subject(
 
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
-
-
-def _text(value: object) -> str:
-    """Return a label as text; numbers are met where text is documented."""
-    return "" if value is None else str(value).strip()
 
 
 def _years(text: str) -> str | None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..errors import InputError, listing
 from ..scales import AGE_GROUPS
-from ..tabular import TextTable, map_values, pc, read_table, read_text
+from ..tabular import TextTable, map_values, pc, read_table
 from .cards import Card, find_card
 from .items import Items, label_kind, normal_item
 from .reading import Places, Reading
@@ -140,8 +140,9 @@ def _files(place: Path, card: Card | None, kind: str) -> list[tuple[str, Path]]:
 
 
 def _is_ours(path: Path) -> bool:
-    header = {name.strip() for name in read_text(path).split("\n", 1)[0].split(",")}
-    return {"name", *_ATTRIBUTES} <= header
+    with path.open("rb") as stream:
+        header = stream.readline(1 << 12).removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    return {"name", *_ATTRIBUTES} <= {name.strip() for name in header.split(",")}
 
 
 def _named(card: Card, names: Any) -> dict[str, Any]:
