@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tabular import pc
 from .items import Items
-from .replicas import published_marginals
+from .replicas import has_marginals, published_marginals
 
 __all__ = ["reconcile"]
 
@@ -28,7 +28,7 @@ def reconcile(items: Items) -> list[tuple[str, int, int]]:
     """
     if items.card is None:
         return []
-    if items.replica:
+    if items.replica and has_marginals(items.card):
         return _of_replica(items)
     table: Any = items.table
     counts: list[tuple[str, int, int]] = []

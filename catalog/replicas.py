@@ -24,11 +24,13 @@ from .items import Items, ReadReport, Source, label_kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["has_replica", "published_marginals", "replica_items"]
+__all__ = ["has_marginals", "has_replica", "published_marginals", "replica_items"]
 
 _TABLES = "published/partition_tables.csv"
 # The tables' names of the datasets that show images without subjects.
 _DATABASES = {"affectnet": "AffectNet", "raf-db": "RAF-DB", "emotionet": "EmotioNet", "raf-au": "RAF-AU"}
+# Datasets whose replica rests on other figures than those tables.
+_OTHERS = ("casual-conversations", "miap", "dfdc-preview")
 _COLUMNS = {"expression": "label", "age": "age", "gender": "gender", "race": "race"}
 # The replicas never change, so their rows are drawn with a seed of their own and not that of a run.
 _SEED = 0
@@ -36,7 +38,12 @@ _ROW_BITS = 24
 
 
 def has_replica(card: Card) -> bool:
-    """Tell whether a dataset's marginals are published and it can be replicated."""
+    """Tell whether enough of a dataset's counts is published that it can be replicated."""
+    return card.name in _DATABASES or card.name in _OTHERS
+
+
+def has_marginals(card: Card) -> bool:
+    """Tell whether the partition tables of Hu et al. (FG 2024) hold a dataset's marginals."""
     return card.name in _DATABASES
 
 
@@ -86,7 +93,8 @@ def replica_items(name: str, task: str | None = None) -> Items:
     Parameters
     ----------
     name : str
-        A dataset whose marginals are published: affectnet, raf-db, emotionet, raf-au.
+        A dataset whose counts are published: affectnet, raf-db, emotionet, raf-au, casual-conversations, miap,
+        dfdc-preview.
     task : str, optional
         One of its tasks; no replica has valence and arousal.
 
@@ -102,8 +110,12 @@ def replica_items(name: str, task: str | None = None) -> Items:
     """
     card = load_card(name)
     if not has_replica(card):
-        raise InputError(f"there is no replica of {card.title}", hint=f"there are: {', '.join(_DATABASES)}")
+        raise InputError(
+            f"there is no replica of {card.title}", hint=f"there are: {', '.join((*_DATABASES, *_OTHERS))}"
+        )
     task = card.task(task)
+    if card.name in _OTHERS:
+        return _other_replica(card.name)
     labels = card.tasks[task].labels if task else ()
     if any(label_kind(label) == "continuous" for label in labels):
         raise InputError(
@@ -137,6 +149,16 @@ def replica_items(name: str, task: str | None = None) -> Items:
         card=card,
         replica=True,
     )
+
+
+def _other_replica(name: str) -> Items:
+    if name == "dfdc-preview":
+        from .swap_replica import swap_replica
+
+        return swap_replica()
+    from .cell_replicas import cell_replica
+
+    return cell_replica(name)
 
 
 def _names(count: int) -> pa.Array:

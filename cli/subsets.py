@@ -42,14 +42,16 @@ def show_subset(drawn: Drawn) -> None:
 
 
 def _cross(table: CrossTable) -> tuple[list[str], list[Sequence[str]]]:
-    """Return the share of each category, in percent, by another attribute: before and after."""
+    """Return the share of each category but the most frequent one, in percent, by another attribute."""
+    totals = [sum(before[at] for _, before, _ in table.rows) for at in range(len(table.categories))]
+    shown = sorted(range(len(totals)), key=lambda at: -totals[at])[1:]
     columns = [table.attribute, "before", "after"]
-    for name in table.categories:
-        columns += [f"{name} % before", f"{name} % after"]
+    for at in shown:
+        columns += [f"% {table.categories[at]} before", "% after"]
     rows: list[Sequence[str]] = []
     for value, before, after in table.rows:
         row = [value, f"{sum(before):,}", f"{sum(after):,}"]
-        for at in range(len(table.categories)):
+        for at in shown:
             row += [_percent(counts[at], sum(counts)) for counts in (before, after)]
         rows.append(row)
     return columns, rows
