@@ -275,7 +275,7 @@ class _Board:
             # The guard holds the single categories: their weight need not, but where most steps would run into it.
             self.weight[: self.single] = 4 * _SINGLE if wide else 1
             self.descend(order, 100 if wide else _STEPS, guarded=True)
-            self.level(order, 0 if wide else 16)
+            self.level(order, 0 if wide else 10)
 
     def cover(self, needed: NDArray[np.int64]) -> None:
         """Give every split what it must have of each category, beyond floor and ceiling if need be, then settle."""
@@ -397,6 +397,6 @@ def allocate(
         board.settle(sizes, order, needed)
         if best is None or board.rank() < best.rank():
             best = board
-        if best.rank() <= (0, 5 * board.total // 2) or len(sizes) > _WINDOW:
+        if best.rank() <= (0, 11 * board.total // 4) or len(sizes) > _WINDOW:
             break
     return Allocation(best.items, not best.excess().any()) if best else Allocation(kept, True)
