@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ __all__ = [
     "cross_entropy",
     "curve",
     "false_negatives",
-    "log_weighted_precision",
+    "log_wp",
     "log_wp_at_recall",
     "missed_by_all",
     "roc_area",
@@ -33,21 +33,21 @@ _CLIP = 1e-15
 _SLACK = 1e-9
 
 
-def log_weighted_precision(true_positives: float, false_positives: float, alpha: float = ALPHA) -> float:
-    """Return log(TP / (TP + alpha FP)).
+def log_wp(true_positives: Any, false_positives: Any, alpha: float = ALPHA) -> NDArray[np.float64]:
+    """Return the log weighted precision, log(TP / (TP + alpha FP)).
 
     Parameters
     ----------
-    true_positives : float
+    true_positives : array of shape (...)
         Fakes taken for fakes (or their share: precision P stands for P and 1 - P).
-    false_positives : float
+    false_positives : array of shape (...)
         Real videos taken for fakes.
     alpha : float
         Weight of a false positive.
 
     Returns
     -------
-    log_precision : float
+    log_wp : ndarray of shape (...)
         0 is the best; -inf without a true positive.
 
     References
@@ -56,12 +56,14 @@ def log_weighted_precision(true_positives: float, false_positives: float, alpha:
 
     Examples
     --------
-    >>> [round(log_weighted_precision(p, 1 - p), 2) for p in (0.833, 0.930, 0.784)]
+    >>> precision = np.array([0.833, 0.930, 0.784])
+    >>> log_wp(precision, 1 - precision).round(2).tolist()
     [-3.05, -2.14, -3.35]
     """
-    if true_positives <= 0:
-        return float("-inf")
-    return float(np.log(true_positives / (true_positives + alpha * false_positives)))
+    hits, alarms = np.asarray(true_positives, np.float64), np.asarray(false_positives, np.float64)
+    some = hits > 0
+    share = np.where(some, hits / np.where(some, hits + alpha * alarms, 1.0), 1.0)
+    return np.where(some, np.log(share), -np.inf)
 
 
 def curve(
