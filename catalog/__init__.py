@@ -6,13 +6,14 @@ from .items import Items, ReadReport, Source
 from .load import DATA_VARIABLE, load_items
 from .plain import read_plain
 from .reconcile import reconcile
-from .replicas import has_replica, replica_items
+from .replicas import PublishedCount, has_replica, published_counts, replica_items
 
 __all__ = [
     "DATA_VARIABLE",
     "AttributeCard",
     "Card",
     "Items",
+    "PublishedCount",
     "ReadReport",
     "Source",
     "TaskCard",
@@ -22,6 +23,7 @@ __all__ = [
     "join_attributes",
     "load_card",
     "load_items",
+    "published_counts",
     "read_plain",
     "reconcile",
     "replica_items",
