@@ -72,7 +72,7 @@ def split(dataset: str, protocol: str, as_json: bool, out: Path | None, force: b
     rules = _rules(protocol, options)
     items = _items(dataset, options, quiet=as_json)
     folder = out or Path(f"{items.dataset}{'-replica' if items.replica else ''}-{rules.name}")
-    refuse_folder(folder, force=force)
+    show_messages("note", refuse_folder(folder, force=force))
     partition = _partition(items, rules, options, quiet=as_json)
     balance = balance_of(partition)
     manifest = build_manifest(partition, balance)

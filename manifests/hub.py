@@ -75,10 +75,16 @@ def front_matter(
     """
     import yaml
 
+    class Plain(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
     names, _ = hub_names(tuple(files))
     sizes = {split: path.stat().st_size for split, path in files.items()}
     total = sum(rows.values())
     known = license.lower() in _LICENSES
+    # The configuration needs them as well: without, a column of digits is read as numbers before it becomes text.
+    features = [{"name": column, "dtype": "string"} for column in columns]
     terms: dict[str, Any] = {"license": license.lower()} if known else {"license": "other", "license_name": license}
     data = {
         **terms,
@@ -90,11 +96,12 @@ def front_matter(
                 "config_name": "default",
                 "data_files": [{"split": names[split], "path": path.name} for split, path in files.items()],
                 "keep_default_na": False,
+                "features": features,
             }
         ],
         "dataset_info": {
             "config_name": "default",
-            "features": [{"name": column, "dtype": "string"} for column in columns],
+            "features": features,
             "splits": [
                 {"name": names[split], "num_bytes": sizes[split], "num_examples": rows[split]} for split in files
             ],
@@ -102,4 +109,4 @@ def front_matter(
             "dataset_size": sum(sizes.values()),
         },
     }
-    return f"---\n{yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)}---\n"
+    return f"---\n{yaml.dump(data, Dumper=Plain, sort_keys=False, allow_unicode=True, width=100)}---\n"
