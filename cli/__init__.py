@@ -26,6 +26,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "withdraw": ("manifests", "withdraw", "Take items or subjects out of a manifest; nobody else moves."),
     "publish": ("manifests", "publish", "Write the folder to put beside a dataset, or on a hub."),
     "resolve": ("manifests", "resolve", "Read a keyed manifest with the licensed file at hand."),
+    "render": ("render", "render", "Render the variants that a protocol plans: corruptions, clips, degradations."),
     "datasets": ("lists", "datasets", "List the datasets known by name, or show one."),
     "protocols": ("lists", "protocols", "List the protocols that come with protoctl, or show one."),
 }
