@@ -177,7 +177,7 @@ class _Board:
             tops[a, b] = at, gain
             best += [(int(gain[i]), ((int(cells[at[i]]), a, b),)) for i in np.flatnonzero(gain < 0)[:_TRIED].tolist()]
         for a, b in combinations(range(self.splits), 2):
-            best += self._exchanges(cells, tops[a, b], tops[b, a], a, b)
+            best += self._exchanges(cells, tops[a, b], tops[b, a], a, b, guarded=guarded)
         made = False
         for _, moves in sorted(best):
             # An earlier one may have spoilt this one: it is weighed again as things stand.
@@ -198,6 +198,8 @@ class _Board:
         back: tuple[NDArray[np.int64], NDArray[np.int64]],
         a: int,
         b: int,
+        *,
+        guarded: bool,
     ) -> list[tuple[int, tuple[tuple[int, int, int], ...]]]:
         """Return the best exchanges of an item in split `a` with one in split `b`."""
         left, right = self.where[cells[forth[0]]], self.where[cells[back[0]]]
@@ -206,6 +208,11 @@ class _Board:
         same = left[:, None, :] == right[None, :, :]
         shared = (same * self.weight[left][:, None, :]).sum(axis=2) * self.total
         gain = forth[1][:, None] + back[1][None, :] - 2 * shared
+        if guarded:
+            # A category that both sides have is left as it is; any other must have room on both sides.
+            first = same[:, :, self.where[0] < self.single]
+            lost, won = self._roomy(left, a, b)[:, None, :], self._roomy(right, b, a)[None, :, :]
+            gain = np.where(((first | lost) & (first | won)).all(axis=2), gain, 0)
         flat = gain.ravel()
         found: list[tuple[int, tuple[tuple[int, int, int], ...]]] = []
         for at in np.argsort(flat, kind="stable")[:_TRIED].tolist():
@@ -214,6 +221,12 @@ class _Board:
                 moves = ((int(cells[forth[0][i]]), a, b), (int(cells[back[0][j]]), b, a))
                 found.append((int(flat[at]), moves))
         return found
+
+    def _roomy(self, columns: NDArray[np.int64], source: int, target: int) -> NDArray[np.bool_]:
+        """Tell which single categories of some cells stay within one item when an item of theirs moves."""
+        away = self.deviation[columns[:, self.where[0] < self.single]]
+        less, more = np.abs(away[:, :, source] - self.total), np.abs(away[:, :, target] + self.total)
+        return (less < self.total) & (more < self.total)
 
     def descend(self, order: NDArray[np.int64], steps: int, *, guarded: bool = False) -> None:
         """Improve a window of cells at a time until a whole round finds nothing, or for so many steps."""
@@ -272,9 +285,9 @@ class _Board:
         if wide:
             self.take_pairs()
         if not self.excess().any() and self.columns > self.single:
-            # The guard holds the single categories: their weight need not, but where most steps would run into it.
-            self.weight[: self.single] = 4 * _SINGLE if wide else 1
-            self.descend(order, 100 if wide else _STEPS, guarded=True)
+            # The guard holds the single categories: their weight need not.
+            self.weight[: self.single] = 1
+            self.descend(order, 40 if wide else _STEPS, guarded=True)
             self.level(order, 0 if wide else 10)
 
     def cover(self, needed: NDArray[np.int64]) -> None:
