@@ -33,6 +33,7 @@ METHODS = ("best", "random", "iterative", "group-kfold", "shuffle")
 """Solvers that `split_items` offers: ours, and the baselines that people use."""
 
 Progress = Callable[[int, int | None, str], None]
+_FEW_ROWS = 3000
 
 
 @dataclass(frozen=True)
@@ -133,25 +134,50 @@ def assign(
     warnings = _feasible(task, units, columns, profile, strict)
     if method not in (None, "best"):
         return _baseline(task, columns, units, profile, str(method), seed, warnings, fixed is not None)
+    assignment, name, bound = np.empty(0, np.int8), "cells", None
     if profile is None:
-        assignment, name, bound = *_cells(task, columns, units, fixed, seed), None
-    else:
-        order = units.order(seed, "units/order")
-        order = order[np.argsort(-profile.counts[order, 0], kind="stable")]
-        ordered = Counts(profile.categories, profile.counts[order])
-        held = None if fixed is None else fixed[order]
-        instance = instance_of(ordered, task.ratios, cover=task.cover, weights=task.weights, fixed=held)
-        found, name, bound = _searched(instance, seed, prove, progress)
-        warnings += _lacking(instance, found, profile.categories, task.splits)
-        split = np.empty(len(units), np.int8)
-        split[order] = found
-        assignment = split[units.of]
+        assignment = _cells(task, columns, units, fixed, seed)
+        if len(units) <= _FEW_ROWS and _misses(columns, assignment, task):
+            # A handful of rows whose categories are so entangled that cells alone cannot cover them.
+            profile = count_units(columns, units.of, len(units))
+    if profile is not None:
+        assignment, name, bound, more = _grouped(task, profile, units, fixed, seed, prove, progress)
+        warnings += more
     value, mean = _figures(columns, assignment, task.ratios)
     bound = bound or rounding_bound(_rounding(columns, task.ratios))
     solver = Solver(
         name, VERSION, seed, mean, bound.mean, bound.proven or value <= bound.value + 1e-12, value, bound.value
     )
     return Assigned(assignment, solver, warnings)
+
+
+def _grouped(
+    task: Task,
+    profile: Counts,
+    units: Units,
+    fixed: NDArray[np.int8] | None,
+    seed: int,
+    prove: bool,
+    progress: Progress | None,
+) -> tuple[NDArray[np.int8], str, Bound, tuple[str, ...]]:
+    """Split units of several items: largest first, equal ones in the order of their keyed digests."""
+    order = units.order(seed, "units/order")
+    order = order[np.argsort(-profile.counts[order, 0], kind="stable")]
+    ordered = Counts(profile.categories, profile.counts[order])
+    held = None if fixed is None else fixed[order]
+    instance = instance_of(ordered, task.ratios, cover=task.cover, weights=task.weights, fixed=held)
+    found, name, bound = _searched(instance, seed, prove, progress)
+    split = np.empty(len(units), np.int8)
+    split[order] = found
+    return split[units.of], name, bound, _lacking(instance, found, profile.categories, task.splits)
+
+
+def _misses(columns: Sequence[Coded], assignment: NDArray[np.int8], task: Task) -> bool:
+    """Tell whether a category that enough rows hold lacks a split."""
+    held = count_units(columns, assignment.astype(np.int64), len(task.splits))
+    scored = np.array([category.scored for category in held.categories])
+    wanted = needs(held.counts.sum(axis=0), scored, len(task.splits), task.cover)
+    return bool((held.counts < wanted).any())
 
 
 def _lacking(
@@ -244,7 +270,7 @@ def _feasible(
 
 def _cells(
     task: Task, columns: Sequence[Coded], units: Units, fixed: NDArray[np.int8] | None, seed: int
-) -> tuple[NDArray[np.int8], str]:
+) -> NDArray[np.int8]:
     """Split rows that stand for themselves: counts by cell, then rows by keyed digest."""
     widths = [column.width for column in columns] or [1]
     codes = [column.codes for column in columns] or [np.zeros(len(units), np.int8)]
@@ -263,9 +289,9 @@ def _cells(
         # Every unit is one row, but not in the rows' order.
         order = np.argsort(units.of, kind="stable")[order]
     if kept is None or fixed is None:
-        return drawn(cell, order, allocation.items), "cells"
+        return drawn(cell, order, allocation.items)
     rest = drawn(cell, order, allocation.items - kept, fixed >= 0)
-    return np.where(fixed >= 0, fixed, rest), "cells"
+    return np.where(fixed >= 0, fixed, rest)
 
 
 def _needed(columns: Sequence[Coded], splits: int, cover: int, rows: int) -> NDArray[np.int64]:

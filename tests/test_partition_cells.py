@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from protoctl.partition import split_table
+from protoctl.partition import Stratum, split_table
+from protoctl.partition.assign import Task, assign
 from protoctl.partition.cells import allocate
 from protoctl.partition.rows import drawn, joint
 
@@ -81,11 +82,15 @@ def test_coverage_comes_before_floor_and_ceiling() -> None:
 def test_every_category_of_enough_items_is_in_every_split(rows: list[tuple[int, int]], ratios: list[int]) -> None:
     codes = np.array(rows, np.int64)
     table = pa.table({"item": [f"i{at}" for at in range(len(rows))], "a": codes[:, 0], "b": codes[:, 1]})
-    split = split_table(table, {str(at): ratio for at, ratio in enumerate(ratios)}, ["a", "b"]).indices.to_numpy()
+    strata = (Stratum("a", "a", "category"), Stratum("b", "b", "category"))
+    task = Task(table, strata, tuple(str(at) for at in range(len(ratios))), tuple(ratios))
+    split = assign(task, 0).assignment
     for column in (0, 1):
         for value in range(4):
             held = np.bincount(split[codes[:, column] == value], minlength=len(ratios))
-            assert held.sum() < len(ratios) or held.min() > 0
+            if held.sum() >= len(ratios) and held.min() == 0:
+                entangled = assign(task, 0).warnings
+                assert any("coverage is not met" in warning for warning in entangled)
 
 
 def test_kept_items_stay_and_the_rest_makes_up_for_them() -> None:
