@@ -14,7 +14,7 @@ from ..errors import ProtoctlError
 from .build import build_manifest
 from .keys import Key, keyed_manifest
 from .lineage import ruled
-from .verify import Verification
+from .verify import UNCOUNTED, Verification
 
 if TYPE_CHECKING:
     from ..catalog import Items
@@ -202,6 +202,7 @@ def _compare(found: Verification, manifest: Manifest, again: Manifest, protocol:
         if (solver["name"], solver["version"]) != (here["name"], here["version"]):
             why += f", by solver {here['name']} {here['version']} and not {solver['name']} {solver['version']}"
         found.add(4, "assignments.csv", f"{protocol} gives other rows {why}")
+    found.unseen = [text for text in found.unseen if text != UNCOUNTED]
     if "suppress_below" not in document["balance"]:
         stated, counted = (each["balance"]["categories"] for each in (document, new))
         for number, row in enumerate(stated):
