@@ -16,18 +16,16 @@ __all__ = ["age_of_videos"]
 
 
 def age_of_videos(
-    video: NDArray[np.int64], years: NDArray[np.float64], videos: int, groups: AgeGroups | None = None
+    videos: NDArray[np.int64], years: NDArray[np.float64], groups: AgeGroups | None = None
 ) -> NDArray[np.int64]:
     """Return the age group of each video: that of the median over its frames.
 
     Parameters
     ----------
-    video : ndarray of int, shape (n_frames,)
-        The video of each frame.
+    videos : ndarray of int, shape (n_frames,)
+        Position of the video, from 0 on.
     years : ndarray of float, shape (n_frames,)
         The age that a model estimates; NaN where it found no face.
-    videos : int
-        Number of videos.
     groups : AgeGroups, optional
         By default 18-30, 31-45, 46-85.
 
@@ -42,11 +40,11 @@ def age_of_videos(
 
     Examples
     --------
-    >>> age_of_videos(np.array([0, 0, 0, 1]), np.array([29.0, 33.0, 60.0, 90.0]), 2).tolist()
+    >>> age_of_videos(np.array([0, 0, 0, 1]), np.array([29.0, 33.0, 60.0, 90.0])).tolist()
     [1, -1]
     """
     wanted = groups or age_groups("casual-conversations")
     place = {name: at for at, name in enumerate(wanted.categories)}
-    medians = median_by_video(video, years, videos).tolist()
+    medians = median_by_video(videos, years).tolist()
     found = [None if np.isnan(value) else wanted.of(int(np.floor(value))) for value in medians]
     return np.array([-1 if name is None else place[name] for name in found], np.int64)

@@ -6,7 +6,7 @@ counts are drawn together, as a multinomial number: exact, and quick where there
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -100,14 +100,14 @@ class Resampling:
 
 
 def resampling(
-    units: Sequence[str] | NDArray[Any], seed: int, replicates: int, alike: NDArray[np.int64] | None = None
+    units: NDArray[np.int64], seed: int, replicates: int, alike: NDArray[np.int64] | None = None
 ) -> Resampling:
     """Prepare a bootstrap over units.
 
     Parameters
     ----------
-    units : sequence of str, shape (n_items,)
-        Whose each item is; the order of rows has no influence.
+    units : ndarray of int, shape (n_items,)
+        Position of each item's unit, in an order of units that does not depend on the order of rows.
     seed, replicates : int
         The seed of the run; how many replicates.
     alike : ndarray of int, shape (n_items,), optional
@@ -115,17 +115,12 @@ def resampling(
 
     Examples
     --------
-    >>> draws = resampling(["b", "a", "a"], 0, 3)
+    >>> draws = resampling(np.array([7, 2, 2]), 0, 3)
     >>> draws.cells.tolist(), [rows.sum(axis=1).tolist() for rows in draws.weights()]
     ([1, 0, 0], [[2.0, 2.0, 2.0]])
     """
-    import pyarrow as pa
-
-    encoded: Any = pa.array(units, pa.string()).dictionary_encode()
-    names: list[str] = encoded.dictionary.to_pylist()
-    rank = np.empty(len(names), np.int64)
-    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    cells = rank[encoded.indices.to_numpy()]
+    names, cells = np.unique(units, return_inverse=True)
+    cells = cells.reshape(-1).astype(np.int64)
     if alike is not None and len(names) == len(cells):
         _, kinds, counts = np.unique(alike, return_inverse=True, return_counts=True)
         if len(counts) < len(names):

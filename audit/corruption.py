@@ -245,10 +245,12 @@ def _fitted(
             float(np.exp(plain.params[at])),
             float(plain.tvalues[at]),
             float(plain.pvalues[at]),
-            *(float(end) for end in ends[at]),
+            float(ends[at][0]),
+            float(ends[at][1]),
             float(robust.tvalues[at]),
             float(robust.pvalues[at]),
-            *(float(end) for end in robust_ends[at]),
+            float(robust_ends[at][0]),
+            float(robust_ends[at][1]),
         )
         for at, (term, (_, reference)) in enumerate(terms.items(), start=1)
     )

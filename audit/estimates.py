@@ -95,6 +95,8 @@ class Sums:
         From sums (..., *shape) to the score (...).
     over_groups : mapping of str to callable
         From sums (..., n_subgroups, *shape) to one score (...).
+    across : mapping of str to callable
+        From sums (..., n_subgroups, *shape) to a score of each subgroup (..., n_subgroups) that needs the others.
     """
 
     rows: NDArray[np.int64]
@@ -103,6 +105,7 @@ class Sums:
     shape: tuple[int, ...]
     measures: Mapping[str, _Measure] = field(default_factory=dict[str, _Measure])
     over_groups: Mapping[str, _Measure] = field(default_factory=dict[str, _Measure])
+    across: Mapping[str, _Measure] = field(default_factory=dict[str, _Measure])
 
     @property
     def width(self) -> int:
@@ -199,7 +202,7 @@ def _permuted_sums(what: Sums, grouping: Grouping, draws: Resampling) -> NDArray
 def _measured(what: Sums, grouping: Grouping, whole: _Array, drawn: _Array, chance: _Array | None) -> list[Estimate]:
     out = [
         Estimate(name, grouping, False, measure(whole)[0], measure(drawn), None if chance is None else measure(chance))
-        for name, measure in what.measures.items()
+        for name, measure in (*what.measures.items(), *(what.across.items() if grouping.attributes else ()))
     ]
     scored = grouping.scored
     if int(scored.sum()) < 2:

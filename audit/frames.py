@@ -10,7 +10,7 @@ import numpy as np
 
 from ..digests import keyed_order
 from ..errors import InputError
-from .deepfake import ALPHA, log_weighted_precision
+from .deepfake import ALPHA, log_wp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,7 +146,7 @@ def _over_folds(
             continue
         hits = int((fake & predicted & here).sum())
         recalls.append(hits / fakes)
-        precisions.append(log_weighted_precision(hits, int((~fake & predicted & here).sum()), alpha))
+        precisions.append(float(log_wp(hits, int((~fake & predicted & here).sum()), alpha)))
     return min(recalls) >= recall, float(np.mean(precisions)), min(recalls)
 
 

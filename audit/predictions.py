@@ -192,7 +192,7 @@ def match_predictions(
     models: list[str] = (
         [v or "" for v in predictions.table["model"].to_pylist()] if "model" in names else [""] * len(items)
     )
-    place = {item: at for at, item in enumerate(truth.column("item"))}
+    place = {str(item): at for at, item in enumerate(truth.column("item"))}
     found = np.array([place.get(item, -1) for item in items], np.int64)
     others = [predictions.table[name].to_pylist() for name in keys]
     wanted = truth.in_split(truth.split)
@@ -243,7 +243,7 @@ def _note_double(problems: Problems, predictions: TextTable, keys: list[tuple[An
 
 
 def _note_unknown(
-    problems: Problems, predictions: TextTable, items: list[str], found: NDArray[np.int64], known: list[str]
+    problems: Problems, predictions: TextTable, items: list[str], found: NDArray[np.int64], known: Sequence[str]
 ) -> None:
     rows = np.flatnonzero(found < 0).tolist()
     for row in rows[:_MOST]:
