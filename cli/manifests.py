@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import AuditError, InputError
+from .differences import show_difference
 from .options import as_json, force, out_folder
-from .terminal import progress_bar, show_json, show_messages, show_table
+from .terminal import progress_bar, show_json, show_messages
 
 if TYPE_CHECKING:
     from ..catalog import Items
@@ -162,8 +163,8 @@ def diff(earlier: Path, later: Path, as_json: bool, **columns: str | None) -> No
     if as_json:
         show_json(difference.to_json())
     else:
-        _show_difference(difference, one, other)
-    if one.name == other.name and "imported" not in (one.document["protocol"]["name"],):
+        show_difference(difference, one, other)
+    if one.name == other.name and one.document["solver"]["mode"] != "imported":
         _refuse_small(difference, other)
 
 
@@ -174,41 +175,6 @@ def _refuse_small(difference: Difference, later: Manifest) -> None:
         refuse_version(difference, later.version)
     except InputError as error:
         raise AuditError(error.message, hint=error.hint) from None
-
-
-def _show_difference(difference: Difference, earlier: Manifest, later: Manifest) -> None:
-    click.echo(f"{difference.earlier} -> {difference.later}, by {difference.level}")
-    names = list(dict.fromkeys((*earlier.splits, *later.splits)))
-    rows = [
-        (what, *(f"{counts.get(name, 0):,}" for name in names))
-        for what, counts in (
-            ("added", difference.added),
-            ("withdrawn", difference.withdrawn),
-            *((f"moved from {name}", {b: n for (a, b), n in difference.moved.items() if a == name}) for name in names),
-        )
-        if counts
-    ]
-    if rows:
-        show_table(["", *names], rows)
-    click.echo(f"the same: {difference.kept:,}")
-    if difference.categories:
-        show_table(
-            ["attribute", "category", *(f"{name} items" for name in names)],
-            [
-                (
-                    attribute,
-                    value,
-                    *(f"{a:,} > {b:,}" if a != b else f"{a:,}" for a, b in zip(before, after, strict=True)),
-                )
-                for attribute, value, before, after in difference.categories
-            ],
-            text_columns=2,
-        )
-    for name, pair in (("mean", difference.mean), ("worst", difference.worst)):
-        if pair:
-            click.echo(f"{name} deviation: {pair[0]:.3g} -> {pair[1]:.3g} points")
-    click.echo(f"scores: {difference.scores}")
-    click.echo(f"version: {difference.bump} ({', '.join(difference.reasons)}); at least {difference.least}")
 
 
 @click.command()
@@ -277,7 +243,7 @@ def _written(
     if as_json:
         show_json({"folder": str(folder), **later.document})
         return
-    _show_difference(compare_manifests(earlier, later), earlier, later)
+    show_difference(compare_manifests(earlier, later), earlier, later)
     click.echo(f"written: {folder}/manifest.json, assignments.csv, README.md")
 
 
