@@ -22,11 +22,14 @@ __all__ = ["audit"]
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _NUMBER = click.FloatRange(min=0)
+# The protocol of the paper whose partitions are known.
+_PUBLISHED_BY = "fair-55-15-30"
 
 
 @click.command()
-@click.argument("partition", type=click.Path(path_type=Path))
+@click.argument("partition", type=click.Path(path_type=Path), required=False)
 @click.option("--protocol", help="The protocol that a split without a manifest is held against.")
+@click.option("--published", metavar="DATABASE", help="Audit the published partitions of a dataset instead.")
 @click.option("--items", "items_path", type=click.Path(path_type=Path), help="Of a manifest: the dataset's files.")
 @click.option("--item", "item_column", help="Of a table: the column that names items.")
 @click.option("--subject", "subject_column", help="Of a table: the column that names subjects.")
@@ -50,7 +53,13 @@ _NUMBER = click.FloatRange(min=0)
 @force
 @as_json
 def audit(
-    partition: Path, as_json: bool, report: Path | None, scores: Path | None, force: bool, **options: Any
+    partition: Path | None,
+    published: str | None,
+    as_json: bool,
+    report: Path | None,
+    scores: Path | None,
+    force: bool,
+    **options: Any,
 ) -> None:
     """Show the balance of a PARTITION, and what is wrong with it.
 
@@ -63,7 +72,15 @@ def audit(
       protoctl audit affectnet-replica-fair-55-15-30
       protoctl audit items.csv --protocol fair-55-15-30 --split fold --compare
       protoctl audit mine --root images --max-points 1 --report report
+      protoctl audit --published EmotioNet
     """
+    if (partition is None) == (published is None):
+        raise click.UsageError("Name a PARTITION, or a dataset with --published (and not both).")
+    if partition is None:
+        from .published import audit_published
+
+        audit_published(str(published), options["protocol"] or _PUBLISHED_BY, options["seed"], as_json=as_json)
+        return
     if report is not None:
         from ..manifests import refuse_folder
 

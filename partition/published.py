@@ -14,6 +14,7 @@ from ..catalog import Card, PublishedCount, load_card, published_counts, replica
 from ..catalog.items import label_kind
 from ..errors import ProtocolError, listing
 from ..protocols import Protocol
+from .assign import Progress
 from .balance import Balance, balance_from_counts, balance_of
 from .profile import Category
 from .split import split_items
@@ -95,7 +96,9 @@ class Published:
         }
 
 
-def published_balances(name: str, protocol: Protocol, *, seed: int | None = None) -> Published:
+def published_balances(
+    name: str, protocol: Protocol, *, seed: int | None = None, progress: Progress | None = None
+) -> Published:
     """Hold a dataset's published partitions against a protocol.
 
     Parameters
@@ -106,6 +109,8 @@ def published_balances(name: str, protocol: Protocol, *, seed: int | None = None
         Whose ratios the shares are held against.
     seed : int, optional
         Where given, our partition of the replica is made with it and set beside.
+    progress : callable, optional
+        Called while ours is made.
 
     Returns
     -------
@@ -140,7 +145,7 @@ def published_balances(name: str, protocol: Protocol, *, seed: int | None = None
     for partition, balance in balances.items():
         findings += _figures(card, partition, balance)
     if seed is not None:
-        balances["ours"] = balance_of(split_items(replica_items(card.name), protocol, seed=seed))
+        balances["ours"] = balance_of(split_items(replica_items(card.name), protocol, seed=seed, progress=progress))
         notes.append("ours is the partition of the replica: drawn rows with the published counts")
     return Published(card.name, card.title, protocol.name, balances, tuple(findings), tuple(notes))
 
