@@ -65,7 +65,7 @@ def shown(text: Any, longest: int = 96) -> str:
     Examples
     --------
     >>> shown("a\u202eb"), len(shown("x" * 10_000))
-    ('a[U+202E]b', 116)
+    ('a[U+202E]b', 117)
     """
     whole = str(text)
     cut = whole if len(whole) <= longest else f"{whole[:longest]}… ({len(whole):,} characters)"
