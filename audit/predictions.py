@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..tabular import TextTable
 
-__all__ = ["COLUMNS", "Matched", "Skip", "Truth", "category_codes", "match_predictions", "numbers", "truth_of_columns"]
+__all__ = ["COLUMNS", "Matched", "Skip", "Truth", "category_codes", "match_predictions", "numbers"]
 
 Skip = Literal["missing", "unknown", "invalid"]
 
@@ -116,41 +116,6 @@ class Matched:
         lost = int((~keep).sum())
         counts = {**self.counts, reason: self.counts.get(reason, 0) + lost} if lost else self.counts
         return replace(self, rows=self.rows[keep], at=self.at[keep], counts=counts)
-
-
-def truth_of_columns(predictions: TextTable, attributes: Sequence[str], split: str | None) -> Truth:
-    """Take the truth from the columns of the predictions' own table.
-
-    Raises
-    ------
-    InputError
-        If rows of one item disagree on its label, subject or an attribute.
-    """
-    import pyarrow as pa
-
-    predictions.require(["item", *attributes])
-    told = ("item", "frame", "model", "corruption", "severity", "faces", "probability")
-    names = [n for n in predictions.table.column_names if n not in told and not n.startswith("predicted")]
-    columns = {name: [value or None for value in predictions.table[name].to_pylist()] for name in names}
-    items = [normal_item(value or "") for value in predictions.table["item"].to_pylist()]
-    first: dict[str, int] = {}
-    problems = Problems()
-    for row, item in enumerate(items):
-        earlier = first.setdefault(item, row)
-        for name in names if earlier != row else ():
-            if columns[name][row] != columns[name][earlier]:
-                problems.add(
-                    predictions.place(row, name),
-                    f"{item} has {columns[name][row]!r}, and {columns[name][earlier]!r} before",
-                    hint="an item has one truth; correct the table, or name the dataset with --dataset",
-                )
-    problems.refuse(InputError, "the truth in the predictions is refused")
-    kept = sorted(first, key=lambda item: item)
-    table = pa.table(
-        {"item": pa.array(kept, pa.string())}
-        | {name: pa.array([values[first[item]] for item in kept], pa.string()) for name, values in columns.items()}
-    )
-    return Truth(table, attributes=tuple(attributes), split=split if "split" in names else None)
 
 
 def match_predictions(

@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "agreement": ("annotation", "agreement", "Measure how far annotators agree, with intervals."),
     "annotate": ("annotation", "annotate", "Set up a Label Studio project, and fetch what it holds."),
     "audit": ("audit", "audit", "Show the balance of a partition, and what is wrong with it."),
+    "score": ("score", "score", "Score predictions by subgroup, with intervals."),
     "verify": ("manifests", "verify", "Check a manifest against its rows, its files and its solver."),
     "diff": ("manifests", "diff", "Compare two manifests: who moved, and which version follows."),
     "extend": ("manifests", "extend", "Add new items to a manifest without moving an old one."),
