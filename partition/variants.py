@@ -152,7 +152,9 @@ def _of_images(rows: pa.Table, variants: Variants, seed: int) -> Iterator[ItemPl
         for item, stream in zip(column.to_pylist(), (words >> np.uint64(32)).tolist(), strict=True):
             found = [Variant(item, "clean", f"clean/{item}")] if variants.clean else []
             found += [
-                Variant(item, f"{name}-{severity}", f"{name}-{severity}/{item}.png", name, severity, stream[at])
+                Variant(
+                    item, f"{name}-{severity}", _path(f"{name}-{severity}", item, ".png"), name, severity, stream[at]
+                )
                 for name, severity, at in steps
             ]
             yield _checked(item, tuple(found))
@@ -237,5 +239,10 @@ def _degraded(group: list[str], degrade: Degrade, seed: int) -> dict[str, str]:
 def _video(item: str, clip: _Clip, kind: str) -> Variant:
     place = clip.name.removeprefix(item).replace("#", "clip-")
     variant = "-".join(part for part in (place, kind) if part) or "clean"
-    ending = "" if variant == "clean" else ".mp4"
-    return Variant(item, variant, f"{variant}/{item}{ending}", start=clip.start, seconds=clip.seconds, degradation=kind)
+    path = f"clean/{item}" if variant == "clean" else _path(variant, item, ".mp4")
+    return Variant(item, variant, path, start=clip.start, seconds=clip.seconds, degradation=kind)
+
+
+def _path(folder: str, item: str, ending: str) -> str:
+    """Return where a variant goes; the item's whole name stays, so that a.jpg and a.png do not meet."""
+    return f"{folder}/{item}" if item.lower().endswith(ending) else f"{folder}/{item}{ending}"
