@@ -11,6 +11,7 @@ from .errors import InputError, unknown
 __all__ = [
     "AGE_GROUPS",
     "FITZPATRICK",
+    "RACE_MERGES",
     "AgeGroups",
     "Scale",
     "age_groups",
@@ -168,3 +169,16 @@ def _fitzpatrick(romans: Sequence[str]) -> Scale:
 
 
 FITZPATRICK = _fitzpatrick(["I", "II", "III", "IV", "V", "VI"])
+
+RACE_MERGES: Mapping[str, Mapping[str, str]] = {
+    # FairFace's seven races and the affect paper's four. Nobody has said where among four the other two belong.
+    "four": {
+        "White": "White",
+        "Black": "Black",
+        "Asian": "Asian",
+        "East Asian": "Asian",
+        "Southeast Asian": "Asian",
+        "Indian": "Indian",
+    },
+}
+"""Merges of races by name; a race without a place in one of them is missing after it."""

@@ -187,6 +187,9 @@ def _columns(items: Items) -> dict[str, Any]:
         if is_label and automatic is not None:
             present = pc.is_valid(table[name])
             counts = [int(pc.sum(pc.and_(mark, present)).as_py() or 0) for mark in (manual, automatic)]
+        elif f"{name}_source" in table.column_names:
+            said = pc.if_else(pc.is_valid(table[name]), table[f"{name}_source"], pa.scalar(None, pa.string()))
+            counts = [int(pc.sum(pc.equal(said, kind)).as_py() or 0) for kind in ("manual", "automatic")]
         entry: dict[str, Any] = {
             "role": "label" if is_label else "attribute",
             "manual": counts[0],

@@ -71,6 +71,9 @@ def given_partition(items: Items, protocol: Protocol) -> Partition:
     kept = pc.is_valid(named)
     left_out = dict(prepared.left_out)
     lost = len(named) - int(pc.sum(kept).as_py())
+    if prepared.hidden is not None and prepared.hidden.any():
+        left_out[f"not in task {items.task}"] = int(prepared.hidden.sum())
+        kept = pc.and_(kept, pa.array(~prepared.hidden))
     if lost:
         left_out[f"in no split of the protocol ({listing(other)})" if other else "in no split"] = lost
     position = pc.index_in(named.filter(kept), pa.array(splits, pa.string()))

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..catalog import Items
 from ..catalog.items import label_kind
 from ..errors import InputError, Problems, ProtocolError, listing, unknown
-from ..protocols import Protocol, active, cut_years, merged_skin, region, scaled
+from ..protocols import Protocol, active, cut_years, merged_races, merged_skin, region, scaled
 from ..scales import age_groups
 from ..tabular import pc
 
@@ -228,6 +228,12 @@ def _formed(items: Items, protocol: Protocol) -> tuple[Items, list[str]]:
                 notes.append(f"{between:,} ages lie in none of the groups '{form.age}': missing")
     if form.skin_type and "skin_type" in table.column_names:
         columns["skin_type"] = merged_skin(table["skin_type"], "skin_type", form.skin_type)
+    if form.race and "race" in table.column_names:
+        columns["race"], left = merged_races(table["race"], form.race)
+        notes.append(f"races are merged into {form.race}, as the protocol asks")
+        notes += [
+            f"{count:,} items of race {race} have no place among {form.race}: missing" for race, count in left.items()
+        ]
     return _replaced(items, columns), notes
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,9 +120,11 @@ def units_of(table: pa.Table, unit: str, links: Sequence[tuple[str, str]] = ()) 
     Parameters
     ----------
     table : pyarrow.Table
-        Column ``item``; ``subject`` where there are any (null for an item of nobody known, several joined by ``|``).
+        Column ``item``; ``subject`` where there are any (null for an item of nobody known, several joined by ``|``);
+        ``group`` where subjects come in groups.
     unit : str
-        ``item``: every row stands for itself; ``subject`` or ``group``: subjects stay whole, linked ones together.
+        ``item``: every row stands for itself; ``subject``: subjects stay whole, linked ones together; ``group``: the
+        subjects of one group are linked too, where there is such a column.
     links : sequence of (str, str)
         Further pairs of subjects that must stay together.
 
@@ -138,6 +141,8 @@ def units_of(table: pa.Table, unit: str, links: Sequence[tuple[str, str]] = ()) 
     if unit == "item" or "subject" not in table.column_names or table["subject"].null_count == rows:
         kind = np.int32 if rows < 1 << 31 else np.int64
         return Units(np.arange(rows, dtype=kind), _pieces(table["item"]), np.zeros(rows, np.bool_), singles=True)
+    if unit == "group" and "group" in table.column_names:
+        links = [*links, *_group_links(table)]
     coded: Any = _flat(table["subject"]).dictionary_encode()
     codes = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     names = coded.dictionary
@@ -155,6 +160,15 @@ def units_of(table: pa.Table, unit: str, links: Sequence[tuple[str, str]] = ()) 
         ids = names.cast(pa.large_string())
     named = np.arange(len(ids)) < len(names)
     return Units(codes, ids, named, components, len(ids) == rows)
+
+
+def _group_links(table: pa.Table) -> list[tuple[str, str]]:
+    """Return a chain of pairs through the subjects of each group."""
+    pairs: Any = table.select(["group", "subject"]).group_by(["group", "subject"]).aggregate([]).drop_null()
+    members: dict[str, set[str]] = {}
+    for group, subject in zip(pairs["group"].to_pylist(), pairs["subject"].to_pylist(), strict=True):
+        members.setdefault(group, set()).update(subject.split(_JOINED))
+    return [pair for found in members.values() for pair in pairwise(sorted(found))]
 
 
 def _pieces(column: Any) -> Any:

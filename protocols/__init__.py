@@ -1,6 +1,6 @@
 """The rules, as YAML files, loaded and checked; annotation forms."""
 
-from .forms import active, cut_years, merged_skin, region, scaled
+from .forms import active, cut_years, merged_races, merged_skin, region, scaled
 from .load import SCORES, load_protocol, override, parse_protocol, protocol_names
 from .model import Form, Protocol, Select, Split, Subset
 from .variants import CORRUPTIONS, DEGRADATIONS, SEVERITIES, Clips, Degrade, Variants, parse_variants
@@ -21,6 +21,7 @@ __all__ = [
     "active",
     "cut_years",
     "load_protocol",
+    "merged_races",
     "merged_skin",
     "override",
     "parse_protocol",

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from ..errors import InputError, listing
-from ..scales import FITZPATRICK, AgeGroups
+from ..scales import FITZPATRICK, RACE_MERGES, AgeGroups
 from ..tabular import map_values, pc
 
-__all__ = ["active", "cut_years", "merged_skin", "region", "scaled"]
+__all__ = ["active", "cut_years", "merged_races", "merged_skin", "region", "scaled"]
 
 _LETTERS = {letter: Decimal(place) for place, letter in enumerate("ABCDE", start=1)}
 
@@ -190,3 +190,32 @@ def merged_skin(column: Any, name: str, merge: str) -> Any:
         return text if text in buckets.values() else buckets.get(FITZPATRICK.category(text) or "")
 
     return _converted(column, name, convert, "a Fitzpatrick skin type from I to VI")
+
+
+def merged_races(column: Any, merge: str) -> tuple[Any, dict[str, int]]:
+    """Merge races into fewer.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of string
+        Races; null stays null.
+    merge : str
+        One of `scales.RACE_MERGES`.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray of string
+        Null where a race has no place among the fewer.
+    left : dict of str to int
+        How many values of each such race became null.
+
+    Examples
+    --------
+    >>> column, left = merged_races(pa.chunked_array([["East Asian", "Latino_Hispanic", None]]), "four")
+    >>> column.to_pylist(), left
+    (['Asian', None, None], {'Latino_Hispanic': 1})
+    """
+    places = RACE_MERGES[merge]
+    counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column).to_pylist()}
+    left = {race: counts[race] for race in sorted(set(counts) - {None, *places})}
+    return map_values(column, places.get), left

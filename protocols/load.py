@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InputError, Problems, ProtocolError, unknown
-from ..scales import AGE_GROUPS, FITZPATRICK
+from ..scales import AGE_GROUPS, FITZPATRICK, RACE_MERGES
 from ..tabular import read_text
 from .checked import Section
 from .model import Form, Protocol, Select, Split, Subset, Unit
@@ -185,8 +185,12 @@ def _form(section: Section) -> Form:
     if skin_type is not None and skin_type not in FITZPATRICK.buckets:
         message, hint = unknown("merge of skin types", str(skin_type), list(FITZPATRICK.buckets))
         section.complain("skin_type", message, hint=hint)
+    race = section.take("race")
+    if race is not None and race not in RACE_MERGES:
+        message, hint = unknown("merge of races", str(race), list(RACE_MERGES))
+        section.complain("race", message, hint=hint)
     section.end()
-    return Form(active_above, valence_arousal, age, skin_type)
+    return Form(active_above, valence_arousal, age, skin_type, race)
 
 
 def _subset(section: Section) -> Subset:
@@ -307,6 +311,8 @@ def _canonical(protocol: Protocol) -> dict[str, Any]:
     }
     if protocol.form.skin_type:
         document["form"]["skin_type"] = protocol.form.skin_type
+    if protocol.form.race:
+        document["form"]["race"] = protocol.form.race
     if protocol.subset:
         lists = {key: list(getattr(protocol.subset, key)) for key in ("per", "also", "by")}
         document["subset"] = vars(protocol.subset) | lists

@@ -48,12 +48,15 @@ class Form:
         Age groups that years are cut into (`scales.AGE_GROUPS`); a card may keep its own.
     skin_type : str or None
         Buckets that Fitzpatrick types are merged into (`scales.FITZPATRICK`), such as ``lighter-darker``.
+    race : str or None
+        How races are merged into fewer (`scales.RACE_MERGES`): ``four``.
     """
 
     active_above: int | None = None
     valence_arousal: tuple[Decimal, Decimal] | None = None
     age: str | None = None
     skin_type: str | None = None
+    race: str | None = None
 
 
 @dataclass(frozen=True)
