@@ -82,7 +82,9 @@ def score_charts(scores: Mapping[str, Any]) -> list[dict[str, Any]]:
             whole.setdefault((task, str(row["score"])), []).append({**row, "category": "all items"})
     charts: list[dict[str, Any]] = []
     for (task, score, attribute), held in list(groups.items())[:_MOST_CHARTS]:
-        lines = [*whole.get((task, score), []), *held]
+        order = list(dict.fromkeys(row["category"] for row in held))
+        # Models stand together, for they are compared within a subgroup.
+        lines = [*whole.get((task, score), []), *sorted(held, key=lambda row: order.index(row["category"]))]
         low, high = _scale(lines)
         charts.append(
             {

@@ -100,7 +100,6 @@ def _bars(row: Row, reach: float) -> dict[str, Any]:
     return {
         "name": _category(row),
         "counted": row.scored or row.role == "total",
-        "items": row.total,
         "segments": [
             {"x": round(start, 3), "width": round(100 * share, 3)}
             for start, share in zip(starts, row.shares, strict=True)
@@ -238,7 +237,7 @@ def plane_charts(planes: Sequence[Plane]) -> list[dict[str, Any]]:
                 "partition": plane.partition,
                 "split": plane.split,
                 "cells": [cell for cell in cells if cell["count"]],
-                "items": sum(map(sum, plane.counts)),
+                "inside": sum(map(sum, plane.counts)),
                 "outside": plane.outside,
                 "table": grid(caption, ("arousal", *edges), rows),
             }
