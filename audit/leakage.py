@@ -64,7 +64,7 @@ def leaks_in_names(assignments: pa.Table, *, allowed: bool = False) -> tuple[Fin
     Parameters
     ----------
     assignments : pyarrow.Table
-        Columns ``item`` and ``split``.
+        Columns ``item`` and ``split``, and ``subject`` where there is one.
     allowed : bool
         Whether augmented copies are noted rather than failures.
 
@@ -72,14 +72,16 @@ def leaks_in_names(assignments: pa.Table, *, allowed: bool = False) -> tuple[Fin
     -------
     findings : tuple of Finding
         ``augmented copies in two splits``, and, noted only since folders often number their files alike, ``the same
-        stem in two splits``.
+        stem in two splits``: of items that name no subject, since those of one subject are looked at as such.
     """
-    table: Any = assignments.select(["item", "split"]).combine_chunks()
+    table: Any = assignments.combine_chunks()
     stems = pc.utf8_lower(_stems(table["item"]))
     origins = pc.replace_substring_regex(stems, _COPY, "")
     copied = pc.and_(pc.not_equal(stems, origins), pc.not_equal(origins, ""))
     families = pc.is_in(origins, pc.unique(origins.filter(copied)))
     keys = pc.if_else(families, origins, pa.scalar(None, pa.string()))
+    if "subject" in table.column_names:
+        families = pc.or_(families, pc.not_equal(pc.fill_null(table["subject"], ""), ""))
     plain = pc.if_else(families, pa.scalar(None, pa.string()), stems)
     return (
         finding_of("augmented copies in two splits", _families(keys, table["item"], table["split"]), allowed=allowed),
