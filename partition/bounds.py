@@ -78,6 +78,8 @@ def category_floors(instance: Instance) -> NDArray[np.int64]:
     floors[~counted] = 0
     for column in np.flatnonzero(counted).tolist():
         amounts = instance.counts[:, column]
+        if np.count_nonzero(amounts) > _UNITS + np.count_nonzero(instance.fixed >= 0):
+            continue
         free = amounts[(instance.fixed < 0) & (amounts > 0)]
         fixed = np.array([amounts[instance.fixed == split].sum() for split in range(splits)], np.int64)
         heads = np.array([((instance.fixed == split) & (amounts > 0)).sum() for split in range(splits)], np.int64)

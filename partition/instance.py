@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ class Instance:
     needed: NDArray[np.int64]
     fixed: NDArray[np.int8]
 
-    @property
+    @cached_property
     def totals(self) -> NDArray[np.int64]:
         """Items of each category, shape (n_categories,)."""
         return self.counts.sum(axis=0)

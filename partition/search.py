@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..digests import SplitMix64
 from .bounds import category_floors
 from .guide import greedy
 from .instance import Instance
+from .weights import FEW, Scale, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,14 +31,10 @@ __all__ = ["Effort", "Found", "effort_for", "resume", "search", "weighed"]
 
 Progress = Callable[[int, int | None, str], None]
 
-_BITS = 52
-_BRIEF_BITS = 30
 _BRIEF_UNITS = 400
 _WINDOW = 64
 _MANY = 20_000
-_FEW = 50
 _LONGEST = 2
-_SIZE_PRICE = 64
 
 
 @dataclass(frozen=True)
@@ -64,69 +61,14 @@ class Found:
     @property
     def rank(self) -> tuple[int, int, int]:
         """What the better of two has less of; with many units the worst deviation counts beside the sum."""
-        many = len(self.assignment) > _FEW
+        many = len(self.assignment) > FEW
         return self.short, self.cost + (2 * self.worst if many else 0), self.worst
-
-
-class _Table:
-    """An instance in the search's whole numbers: what each unit adds to each deviation.
-
-    Columns of the sum of share deviations have weight 1 (times the attribute's), smaller categories a sixteenth;
-    where units are few, so little that they only settle ties.
-    Coverage stands beside them as columns of its own: sum over splits of max(0, needed - held) is
-    (sum of |needed - held| + a constant) / 2, so that it needs no other code than a deviation does.
-    """
-
-    def __init__(self, instance: Instance, price: int, guarded: NDArray[np.bool_], *, brief: bool = False) -> None:
-        ratios = np.array(instance.ratios, np.int64)
-        whole, totals = int(ratios.sum()), instance.totals
-        base = 4096 if len(instance.counts) <= _FEW else 16
-        weight = base * instance.weights * instance.counted
-        weight += instance.weights * (instance.scored & ~instance.counted)
-        weight[0] = base
-        used = np.flatnonzero((weight > 0) & (totals > 0))
-        heads = instance.counts[:, guarded] > 0
-        most = int(weight.max())
-        span = 2 * int(weight[used].sum()) + 4 * base * _SIZE_PRICE + 2 * price * most * max(int(heads.sum()), 1)
-        unit = (1 << _BITS) // max(span, 1) // whole
-        scale = [unit * int(weight[at]) // int(totals[at]) for at in used.tolist()]
-        adds = instance.counts[:, used] * (np.array(scale, np.int64) * whole)
-        targets = (np.array(scale, np.int64) * totals[used])[:, None] * ratios
-        fine = unit * whole * price * most
-        floors = np.repeat(instance.needed[guarded][:, None] * fine, len(ratios), axis=1)
-        size, wanted = adds[:, :1] * (_SIZE_PRICE // 2), targets[:1] * (_SIZE_PRICE // 2)
-        slack = _slack(len(instance.counts)) * (int(wanted.sum()) // 10_000)
-        adds = np.concatenate([adds, heads * fine, size, size], axis=1)
-        targets = np.concatenate([targets, floors, wanted - slack, wanted + slack], axis=0)
-        kind = np.int32 if brief else np.float64
-        if brief:
-            adds, targets = adds >> (_BITS - _BRIEF_BITS), targets >> (_BITS - _BRIEF_BITS)
-        self.targets = targets.astype(kind)
-        self.columns = np.zeros((adds.shape[1], len(adds) + 1), kind)
-        self.columns[:, :-1] = adds.T
-
-    def deviations(self, assignment: NDArray[np.int8]) -> NDArray[Any]:
-        """Return deviations in whole numbers, shape (n_columns, n_splits)."""
-        kind, splits = self.columns.dtype, self.targets.shape[1]
-        held = [self.columns[:, :-1][:, assignment == split].sum(axis=1, dtype=kind) for split in range(splits)]
-        return np.stack(held, axis=1) - self.targets
-
-
-def _slack(units: int) -> int:
-    """Return how far a split's size may be off before it weighs more, in hundredths of a percentage point.
-
-    Half a point; never less than half a unit of mean size, and no limit where so few units are that the size is
-    one more figure among others.
-    """
-    return 20_000 if units <= _FEW else max(50, 5_000 // units)
 
 
 class _Walk:
     """A walk from one assignment to the next, by the best move or exchange between two splits at a time."""
 
-    def __init__(
-        self, table: _Table, assignment: NDArray[np.int8], free: NDArray[np.int64], random: SplitMix64
-    ) -> None:
+    def __init__(self, table: Table, assignment: NDArray[np.int8], free: NDArray[np.int64], random: SplitMix64) -> None:
         self.now, self.free, self.random = assignment.copy(), free, random
         self.columns, self.nobody = table.columns, len(assignment)
         self.deviation = table.deviations(assignment)
@@ -192,7 +134,7 @@ class _Walk:
 
 
 def _improve(
-    table: _Table,
+    table: Table,
     assignment: NDArray[np.int8],
     free: NDArray[np.int64],
     steps: int,
@@ -264,7 +206,7 @@ def effort_for(units: int) -> Effort:
     Measured on 27, 96 and 2,001 subjects and on a million: starts find the optimum of few units, mixtures of good
     assignments help in between, and where units are thousands one run is as good as many.
     """
-    if units <= _FEW:
+    if units <= FEW:
         return Effort(4, 600, 24, 100, 600)
     if units <= _BRIEF_UNITS:
         return Effort(6, 600, 150, 120, 600)
@@ -355,14 +297,14 @@ class _Runner:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.free = np.flatnonzero(instance.fixed < 0).astype(np.int64)
-        self.brief = len(instance.counts) > _FEW and len(self.free) <= _BRIEF_UNITS
+        self.brief = len(instance.counts) > FEW and len(self.free) <= _BRIEF_UNITS
         self.guard(_guarded(instance), 4)
 
     def guard(self, guarded: NDArray[np.bool_], price: int) -> None:
         """Set which categories are kept covered, and at what price."""
         self.guarded, self.price = guarded, price
-        self.exact = _Table(self.instance, price, guarded)
-        self.rough = _Table(self.instance, price, guarded, brief=True) if self.brief else None
+        self.exact = Table(self.instance, price, guarded)
+        self.rough = Table(self.instance, price, guarded, brief=True) if self.brief else None
 
     def run(self, start: NDArray[np.int8], steps: int, patience: int, random: SplitMix64) -> Found:
         """Walk from a start; where a category still lacks a split, guard it at a higher price and go on."""
@@ -390,10 +332,11 @@ class _Runner:
 
 def weighed(instance: Instance, assignment: NDArray[np.int8]) -> Found:
     """Return an assignment with what it lacks and costs."""
-    table = _Table(instance, 0, np.zeros(instance.counts.shape[1], np.bool_))
-    away = np.abs(table.deviations(assignment))
+    scale, held = Scale(instance, 0), instance.held(assignment)
+    away = np.abs(held[scale.used] * scale.item[:, None] - scale.targets)
+    size = np.abs(held[:1] * scale.size_item - scale.size_targets)
     lacking = int(instance.short(assignment).sum())
-    return Found(assignment, lacking, int(away.sum()), int(away[:-2].max(initial=0)))
+    return Found(assignment, lacking, int(away.sum()) + int(size.sum()), int(away.max(initial=0)))
 
 
 def _start(instance: Instance, run: int, random: SplitMix64) -> NDArray[np.int8]:
