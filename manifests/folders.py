@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
-from ..digests import digest_file
+from ..digests import digest_bytes, digest_file
 from ..errors import InputError, listing
 
 try:
@@ -39,7 +39,10 @@ _OURS = {
     "croissant.json",
     "citation.bib",
     "SHA256SUMS",
+    "report.html",
+    "report.json",
 }
+"""What a run writes, and `--force` may therefore replace."""
 
 
 def _backup(folder: Path) -> Path:
@@ -152,11 +155,11 @@ def _recovered(place: Path, shown: Path) -> tuple[str, ...]:
         return tuple(notes)
     if not place.exists() and backup.is_dir():
         os.replace(backup, place)
-        notes = [f"an earlier run was interrupted: the former manifest was in {backup.name}, and is in {shown} again"]
+        notes = [f"an earlier run was interrupted: the former one was in {backup.name}, and is in {shown} again"]
     elif place.exists():
-        new = (place / AUTHORITY).is_file() and digest_file(place / AUTHORITY) == marker.read_text("ascii")
+        new = _state(place) == marker.read_text("ascii")
         which = "the new" if new else "the former"
-        notes = [f"an earlier run was interrupted while it replaced {shown}, which holds {which} manifest, whole"]
+        notes = [f"an earlier run was interrupted while it replaced {shown}, which holds {which} one, whole"]
         if new and backup.is_dir():
             _removed(backup)
             notes.append(f"{backup.name}, the former one, is removed")
@@ -201,7 +204,7 @@ def fill_folder(folder: Path, fill: Callable[[Path], None], *, force: bool = Fal
     folder : pathlib.Path
         Where it is to be.
     fill : callable
-        Writes the files, ``manifest.json`` among them, into the folder whose path it is given.
+        Writes the files into the folder whose path it is given.
     force : bool
         Replace a manifest that is there.
 
@@ -246,7 +249,7 @@ def _moved(partial: Path, place: Path) -> None:
         return
     marker, backup = _marker(place), _backup(place)
     try:
-        marker.write_text(digest_file(partial / AUTHORITY), "ascii")
+        marker.write_text(_state(partial), "ascii")
         os.rename(place, backup)
         os.rename(partial, place)
     except BaseException:
@@ -256,6 +259,12 @@ def _moved(partial: Path, place: Path) -> None:
         raise
     _removed(backup)
     marker.unlink(missing_ok=True)
+
+
+def _state(folder: Path) -> str:
+    """Return a digest of the names and bytes of a folder's files."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return digest_bytes("".join(f"{digest_file(path)}  {path.name}\n" for path in files).encode())
 
 
 def _parents(place: Path) -> list[Path]:

@@ -271,19 +271,19 @@ def test_what_a_killed_run_left_is_put_in_order_and_said(tmp_path, manifest):
         f"an earlier run was interrupted while it wrote: its rest is removed, {out} is as it was",
     )
 
-    marker.write_text(folders_module.digest_file(tmp_path / "new" / "manifest.json"))
+    marker.write_text(folders_module._state(tmp_path / "new"))
     out.rename(backup)
     notes = refuse_folder(out, force=True)
-    assert notes == (f"an earlier run was interrupted: the former manifest was in out.bak, and is in {out} again",)
+    assert notes == (f"an earlier run was interrupted: the former one was in out.bak, and is in {out} again",)
     assert read_manifest(out).digest == manifest.digest
     assert not marker.exists()
 
-    marker.write_text(folders_module.digest_file(tmp_path / "new" / "manifest.json"))
+    marker.write_text(folders_module._state(tmp_path / "new"))
     out.rename(backup)
     (tmp_path / "new").rename(out)
     notes = refuse_folder(out, force=True)
     assert notes == (
-        f"an earlier run was interrupted while it replaced {out}, which holds the new manifest, whole",
+        f"an earlier run was interrupted while it replaced {out}, which holds the new one, whole",
         "out.bak, the former one, is removed",
     )
     assert read_manifest(out).digest == new.digest

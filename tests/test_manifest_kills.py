@@ -136,7 +136,7 @@ def test_killed_at_every_moment(tmp_path, base, name):
         assert not backup.exists()
         assert place.exists() == (former is not None or ("new" in place.name and where.exists()))
         if where == backup and former is not None:
-            assert f"the former manifest was in {backup.name}" in notes[0]
+            assert f"the former one was in {backup.name}" in notes[0]
             assert (place / "manifest.json").read_bytes() == former
     expected = {("new", "absent"), ("new", "new")}
     if former is not None:
@@ -152,7 +152,7 @@ def test_the_next_run_says_which(protoctl, base, tmp_path, monkeypatch):
     (tmp_path / ".out.replacing").write_text("sha256:" + "0" * 64)
     run = protoctl(*COMMANDS["split"])
     assert run.code == 0
-    assert "an earlier run was interrupted: the former manifest was in out.bak, and is in out again" in run.err
+    assert "an earlier run was interrupted: the former one was in out.bak, and is in out again" in run.err
     (tmp_path / ".out.x.partial").mkdir()
     run = protoctl(*COMMANDS["split"][:-1])
     assert run.code == 3
