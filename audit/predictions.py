@@ -154,16 +154,14 @@ def match_predictions(
     predictions.require(["item", *keys])
     names: list[str] = predictions.table.column_names
     items = [normal_item(value or "") for value in predictions.table["item"].to_pylist()]
-    models: list[str] = (
-        [v or "" for v in predictions.table["model"].to_pylist()] if "model" in names else [""] * len(items)
-    )
+    models = [""] * len(items)
+    if "model" in names:
+        models = [value or "" for value in predictions.table["model"].to_pylist()]
     place = {str(item): at for at, item in enumerate(truth.column("item"))}
     found = np.array([place.get(item, -1) for item in items], np.int64)
     others = [predictions.table[name].to_pylist() for name in keys]
     wanted = truth.in_split(truth.split)
-    kept = wanted.copy()
-    for split in also:
-        kept |= truth.in_split(split)
+    kept = np.logical_or.reduce([wanted, *(truth.in_split(split) for split in also)])
     problems = Problems()
     _note_double(problems, predictions, list(zip(models, items, *others, strict=True)))
     if "unknown" not in skip:
@@ -172,21 +170,19 @@ def match_predictions(
     out: list[Matched] = []
     for model in sorted(set(models)):
         mine = of_model == model
-        inside = mine & (found >= 0)
-        inside[inside] = kept[found[inside]]
-        rows = np.array(
-            sorted(np.flatnonzero(inside).tolist(), key=lambda row: (items[row], *(str(o[row]) for o in others))),
-            np.int64,
-        )
+        known = mine & (found >= 0)
+        inside = known & kept[found]
+        order = sorted(np.flatnonzero(inside).tolist(), key=lambda row: (items[row], *(str(o[row]) for o in others)))
         missing = wanted.copy()
-        missing[found[mine & (found >= 0)]] = False
+        missing[found[known]] = False
         if bool(missing.any()) and "missing" not in skip:
             _note_missing(problems, model, truth, missing)
         counts = {
             "without a prediction": int(missing.sum()),
-            "unknown to the dataset": int((mine & (found < 0)).sum()),
-            "of another split": int((mine & (found >= 0)).sum() - inside.sum()),
+            "unknown to the dataset": int((mine & ~known).sum()),
+            "of another split": int(known.sum() - inside.sum()),
         }
+        rows = np.array(order, np.int64)
         out.append(Matched(model, rows, found[rows], {reason: count for reason, count in counts.items() if count}))
     problems.refuse(InputError, f"{predictions.path.name} is refused", most=2 * _MOST)
     return tuple(out)

@@ -96,10 +96,8 @@ def score_predictions(
     notes = list(truth.notes)
     ratios: tuple[OddsRatio, ...] = ()
     units = units_of(truth.table, "subject").of.astype(np.int64)
-    done = 0
     for task, wanted in scores.items():
         parts = parts_of(task, predictions, truth, wanted, skip, seed)
-        done += bool(parts)
         if not parts:
             notes.append(f"{task}: not scored, it needs the columns {TASKS[task]}")
         for part in parts:
@@ -113,7 +111,7 @@ def score_predictions(
             notes += [f"{key}: {note}" for note in part.notes if f"{key}: {note}" not in notes]
         if task == "corruption" and parts and "odds_ratio" in wanted:
             ratios = _odds(parts, truth, units, names)
-    if not done:
+    if not counts:
         raise InputError(
             f"{predictions.path.name}: nothing can be scored of {listing(list(scores))}",
             hint="protoctl score --explain says which columns are wanted",
