@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,9 +135,10 @@ def plan_variants(
 
 def plan_rows(plans: Iterator[ItemPlan]) -> Iterator[tuple[str, ...]]:
     """Turn a plan into rows of text, without a header: the columns are `PLAN_COLUMNS`."""
+    values = attrgetter(*PLAN_COLUMNS)
     for plan in plans:
         for variant in plan.variants:
-            yield tuple("" if value is None else str(value) for value in astuple(variant))
+            yield tuple(["" if value is None else str(value) for value in values(variant)])
 
 
 def _of_images(rows: pa.Table, variants: Variants, seed: int) -> Iterator[ItemPlan]:

@@ -133,9 +133,9 @@ def parse_variants(section: Section) -> Variants:
             "stands beside clips of videos",
             hint="corruptions are of images, clips and degradations of videos: write two protocols",
         )
+    section.end()
     if not corruptions and clips is None and degrade is None:
         section.problems.add(section.place, "plans nothing", hint="name corruptions, clips or degrade, or leave it out")
-    section.end()
     return Variants(
         corruptions, severities, clean, clips, degrade, _document(corruptions, severities, clean, clips, degrade)
     )
