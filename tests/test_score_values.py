@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from protoctl.audit.action_units import best_thresholds, f1_au, predicted_rates, unit_counts
 from protoctl.audit.corruption import CORRUPTIONS, check_combinations, odds, odds_ratios, rce
@@ -229,3 +231,39 @@ def test_age_enters_as_a_number_and_two_columns_interact():
     with pytest.raises(InputError, match="no finite solution") as caught:
         odds_ratios(male, {"gender": np.where(male == 1, "male", "female")}, [str(n) for n in range(count)])
     assert caught.value.hint.startswith("merge or leave out the category")
+
+
+COUNTS = st.lists(st.lists(st.integers(0, 50), min_size=3, max_size=3), min_size=2, max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(COUNTS)
+def test_parity_lies_in_the_unit_range_and_knows_no_order(counts):
+    held = np.array(counts, float)
+    whole = held.sum(axis=1, keepdims=True)
+    rates = np.where(whole > 0, held / np.maximum(whole, 1), np.nan)
+    found = statistical_parity(rates)
+    if (whole > 0).sum() < 2:
+        assert np.isnan(found)
+        return
+    assert 0 <= found <= 1
+    assert statistical_parity(rates[::-1, ::-1]) == pytest.approx(float(found))
+    assert statistical_parity(np.vstack([rates[whole[:, 0] > 0][:1]] * 2)) == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])), min_size=1, max_size=30))
+def test_log_precision_is_never_positive_and_falls_with_recall(rows):
+    fake, said = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    _, true, false = curve(fake, said)
+    levels = [log_wp_at_recall(true, false, level)[0] for level in (0.1, 0.5, 0.9)]
+    assert 0 >= levels[0] >= levels[1] >= levels[2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=2, max_size=30))
+def test_concordance_is_symmetric_and_no_larger_than_correlation(rows):
+    truth, said = (np.round(np.array(side), 3)[:, None] for side in zip(*rows, strict=True))
+    there, back = ccc(moments(truth, said).sum(axis=0)), ccc(moments(said, truth).sum(axis=0))
+    assert there == pytest.approx(float(back), abs=1e-9)
+    assert abs(there) <= abs(pcc(moments(truth, said).sum(axis=0))) + 1e-6
