@@ -143,6 +143,11 @@ def extended_manifest(
     from ..partition import balance_of, split_items
 
     rules = ruled(manifest, protocol)
+    if rules.subset is not None:
+        raise InputError(
+            f"{manifest.title} draws a subset, which has no place for further items",
+            hint="draw it anew from the larger dataset: protoctl split",
+        )
     partition = split_items(
         items,
         rules,

@@ -129,6 +129,9 @@ def publish_manifest(
             document["balance"] = suppressed_balance(
                 document["balance"], suppress_below=suppress_below or 0, round_to=round_to or 1
             )
+        if "subset" in document:
+            crossed = ("counts", "alternate")
+            document["subset"] = {key: each for key, each in document["subset"].items() if key not in crossed}
         notes.append("small counts are left out of the balance table, and the others rounded")
     manifest = replace(manifest, document=document, folder=None)
     address = url or document["dataset"].get("url") or f"urn:protoctl:{manifest.name}:{manifest.version}"

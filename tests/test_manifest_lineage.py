@@ -28,7 +28,7 @@ from protoctl.manifests import (
 )
 from protoctl.manifests.difference import bumped
 from protoctl.partition import balance_of, split_items
-from protoctl.protocols import load_protocol
+from protoctl.protocols import Subset, load_protocol
 
 RULES = load_protocol("fair-55-15-30")
 
@@ -127,6 +127,16 @@ def test_another_protocol_is_refused():
         extended_manifest(split(everybody), everybody, replace(RULES, document={"name": "mine"}))
     assert "is not the one that crowd-fair-55-15-30@1.0.0 keeps" in caught.value.message
     assert "--protocol" in caught.value.hint
+
+
+def test_a_subset_is_not_extended():
+    everybody = crowd(30)
+    first = split(everybody)
+    mini = replace(RULES, subset=Subset("mini", ("age",), at_most=5))
+    with pytest.raises(InputError) as caught:
+        extended_manifest(first, everybody, mini)
+    assert "draws a subset, which has no place for further items" in caught.value.message
+    assert "protoctl split" in caught.value.hint
 
 
 def test_a_version_that_is_too_small_is_refused():

@@ -214,6 +214,18 @@ def test_licensed_names_are_refused_unless_told(tmp_path):
             assert not names & set(re.split(r"[^\w]+", path.read_text("utf-8")))
 
 
+def test_crossed_counts_of_a_subset_go_with_small_counts(tmp_path):
+    read = written(tmp_path / "made", people())
+    cells = [{"values": ["20-29", "Asian"], "before": 7, "after": 5}]
+    subset = {"name": "mini", "per": ["age"], "items_before": 72, "items": 72, "cells": 1, "cells_reduced": 1}
+    write_manifest(tmp_path / "drawn", replace(read, document={**read.document, "subset": {**subset, "counts": cells}}))
+    drawn = read_manifest(tmp_path / "drawn")
+    exact = publish_manifest(drawn, tmp_path / "exact", license="CC0-1.0")
+    assert exact.manifest.document["subset"]["counts"] == cells
+    hidden = publish_manifest(drawn, tmp_path / "hidden", license="CC0-1.0", suppress_below=10)
+    assert hidden.manifest.document["subset"] == subset
+
+
 def test_what_else_is_refused(tmp_path):
     read = written(tmp_path / "made", people())
     with pytest.raises(InputError, match="names no licence of its own") as caught:
