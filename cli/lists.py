@@ -37,6 +37,7 @@ def protocols(name: str | None, as_json: bool) -> None:
             ["protocol", "version", "source"],
             [(each.name, each.version, each.source) for each in found],
             text_columns=3,
+            whole_columns=2,
         )
 
 
@@ -74,6 +75,7 @@ def datasets(name: str | None, root: Path | None, task: str | None, as_json: boo
             ["dataset", "an item is", "tasks", "subject"],
             [(card.name, card.unit, ", ".join(card.tasks) or "-", "yes" if card.subject else "no") for card in cards],
             text_columns=4,
+            whole_columns=1,
         )
         return
     card = load_card(name)

@@ -26,7 +26,9 @@ __all__ = ["split"]
     "--attributes",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A table that adds attributes by item or subject; may be given several times.",
+    metavar="FILE[,OPTIONS]",
+    help="A table that adds attributes by item or subject; may be given several times. A model's predictions: "
+    "FILE,automatic,confidence=COLUMN,at-least=0.8.",
 )
 @click.option("--task", help="Which labels of the dataset (protoctl datasets NAME lists them).")
 @click.option("--stratify", callback=names, help="Columns to balance instead of the protocol's: age,gender.")

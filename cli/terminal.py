@@ -41,9 +41,18 @@ def show_messages(kind: str, messages: Sequence[str], *, most: int = _MOST_MESSA
 
 
 def show_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None, text_columns: int = 1
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str | None = None,
+    text_columns: int = 1,
+    whole_columns: int = 0,
 ) -> None:
-    """Print a table; the first `text_columns` are set left and may fold, the others are figures, set right."""
+    """Print a table.
+
+    The first `text_columns` are set left and may fold, but for the first `whole_columns` of them; the others are
+    figures, set right.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -52,7 +61,9 @@ def show_table(
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_edge=False)
     for place, name in enumerate(columns):
         left = place < text_columns
-        table.add_column(Text(name), justify="left" if left else "right", no_wrap=not left, overflow="fold")
+        table.add_column(
+            Text(name), justify="left" if left else "right", no_wrap=not left or place < whole_columns, overflow="fold"
+        )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
