@@ -33,6 +33,11 @@ __all__ = ["score"]
     help="A table that adds attributes by item or subject; may be given several times.",
 )
 @click.option("--split", default="test", show_default=True, help="The split to score; 'all' for every item.")
+@click.option(
+    "--rendered",
+    type=click.Path(path_type=Path),
+    help="Of services' JSON answers: the folder that the images were rendered to.",
+)
 @click.option("--by", callback=names, help="Attributes whose subgroups are scored (all): age,gender.")
 @click.option("--intersect", multiple=True, help="A pair to cross: skin_type,lighting.")
 @click.option("--skip", callback=names, help="Count and leave out instead of refusing: missing,unknown,invalid.")
@@ -42,6 +47,8 @@ __all__ = ["score"]
 @as_json
 def score(manifest: Path | None, predictions: Path | None, explain: bool, as_json: bool, **options: Any) -> None:
     """Score PREDICTIONS (CSV, Parquet or JSON lines) by subgroup, on a split of MANIFEST.
+
+    Of corruptions they may be a folder of services' JSON answers, one a file, whose faces are counted.
 
     The manifest's protocol says which scores. Intervals are bootstraps over subjects; a subgroup of fewer than 30
     subjects is marked small. Whatever is left out is counted.
@@ -72,7 +79,6 @@ def score(manifest: Path | None, predictions: Path | None, explain: bool, as_jso
 def _scored(manifest: Path, path: Path, options: dict[str, Any], *, quiet: bool) -> Scores:
     from ..audit import protocol_of_document, score_predictions, truth_of_items
     from ..manifests import read_manifest
-    from ..tabular import read_table
 
     record = read_manifest(manifest)
     if record.keyed:
@@ -80,7 +86,9 @@ def _scored(manifest: Path, path: Path, options: dict[str, Any], *, quiet: bool)
             f"{record.title} holds tokens instead of names",
             hint="protoctl resolve makes the manifest with names, from the licensed file",
         )
-    table = read_table(path)
+    table = _predictions(path, options["rendered"])
+    if len(record.splits) == 1 and options["split"] not in ("all", *record.splits):
+        options["split"] = record.splits[0]
     rules = protocol_of_document(record.document["protocol"]["document"])
     if not rules.score:
         raise InputError(f"protocol {rules.name} of {record.title} names no scores", hint="add a 'score' section to it")
@@ -100,6 +108,18 @@ def _scored(manifest: Path, path: Path, options: dict[str, Any], *, quiet: bool)
             skip=_skip(options["skip"] or ()),
             progress=progress,
         )
+
+
+def _predictions(path: Path, rendered: Path | None) -> TextTable:
+    """Read a table of predictions; or count the faces in services' answers."""
+    from ..audit.face_counts import read_face_counts
+    from ..tabular import read_table
+
+    if path.is_dir() or path.suffix.lower() == ".json":
+        return read_face_counts(path, rendered=rendered)
+    table = read_table(path)
+    names = {name.lower() for name in table.table.column_names}
+    return read_face_counts(path) if "faces" in names and "item" not in names else table
 
 
 def _items(record: Manifest, table: TextTable, options: dict[str, Any], progress: Any) -> Items:
