@@ -54,7 +54,9 @@ def test_windows_line_ends_and_upper_case_names_change_nothing(labels):
 
 def test_a_missing_file_is_an_error_and_no_column_of_zeros(labels):
     (labels / "SN010/SN010_au4.txt").unlink()
-    with pytest.raises(InputError, match=r"SN010/SN010_au4\.txt: there is no such file: .*not the same as absent") as no:
+    with pytest.raises(
+        InputError, match=r"SN010/SN010_au4\.txt: there is no such file: .*not the same as absent"
+    ) as no:
         load_items("disfa", root=labels)
     assert "12 files" in str(no.value.hint)
 
