@@ -267,3 +267,15 @@ def test_concordance_is_symmetric_and_no_larger_than_correlation(rows):
     there, back = ccc(moments(truth, said).sum(axis=0)), ccc(moments(said, truth).sum(axis=0))
     assert there == pytest.approx(float(back), abs=1e-9)
     assert abs(there) <= abs(pcc(moments(truth, said).sum(axis=0))) + 1e-6
+
+
+def test_parities_equal_what_other_libraries_gave():
+    """Recorded: holisticai 1.0.14 (multiclass_statistical_parity), fairlearn 0.15.0 (demographic_parity_difference)."""
+    groups = np.repeat([0, 1, 2], 5)
+    predicted = np.array([0, 1, 2, 1, 0, 0, 2, 2, 1, 0, 1, 2, 2, 0, 1])
+    shares = np.array([[(predicted[groups == g] == c).mean() for c in range(3)] for g in range(3)])
+    assert float(statistical_parity(shares)) == pytest.approx(0.2, abs=1e-12)
+    groups = np.repeat([0, 1, 2], [4, 5, 3])
+    units = np.array([[1, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1], [0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 1]])
+    rates = np.array([[unit[groups == g].mean() for unit in units] for g in range(3)])
+    assert float(demographic_parity_difference(rates)) == pytest.approx((0.35 + 0.75) / 2, abs=1e-12)
