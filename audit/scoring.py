@@ -51,6 +51,8 @@ def score_predictions(
     by: Sequence[str] | None = None,
     intersect: Sequence[tuple[str, str]] = (),
     skip: Sequence[Skip] = (),
+    as_numbers: Sequence[str] = (),
+    interactions: Sequence[tuple[str, str]] = (),
     progress: Callable[[int, int | None, str], None] | None = None,
 ) -> Scores:
     """Score predictions.
@@ -74,6 +76,10 @@ def score_predictions(
         skin type are paired wherever both are scored.
     skip : sequence of {"missing", "unknown", "invalid"}
         What is left out and counted instead of refused.
+    as_numbers : sequence of str
+        Attributes that enter the odds ratios as numbers, per ten (years), instead of as categories.
+    interactions : sequence of (str, str)
+        Products that the odds ratios have too: two of the attributes, ``corruption`` and ``service``.
 
     Returns
     -------
@@ -110,7 +116,7 @@ def score_predictions(
             counts.setdefault(key, {}).update(part.counts)
             notes += [f"{key}: {note}" for note in part.notes if f"{key}: {note}" not in notes]
         if task == "corruption" and parts and "odds_ratio" in wanted:
-            ratios = _odds(parts, truth, units, names)
+            ratios = _odds(parts, truth, units, names, as_numbers, interactions)
     if not counts:
         raise InputError(
             f"{predictions.path.name}: nothing can be scored of {listing(list(scores))}",
@@ -375,22 +381,47 @@ def _curves(part: Part, groupings: Sequence[Grouping]) -> list[dict[str, Any]]:
     return out
 
 
-def _odds(parts: Sequence[Part], truth: Truth, units: NDArray[np.int64], names: Sequence[str]) -> tuple[OddsRatio, ...]:
+def _odds(
+    parts: Sequence[Part],
+    truth: Truth,
+    units: NDArray[np.int64],
+    names: Sequence[str],
+    as_numbers: Sequence[str],
+    interactions: Sequence[tuple[str, str]],
+) -> tuple[OddsRatio, ...]:
     """Regress the errors of all services on attributes, corruption and service, clustered by subject."""
-    errors: list[Any] = []
-    columns: dict[str, list[str]] = {name: [] for name in (*names, "corruption", "service")}
-    clusters: list[str] = []
-    held = {name: truth.column(name) for name in names}
+    each = len(CORRUPTIONS) * len(SEVERITIES)
+    held = {name: np.array([value or "" for value in truth.column(name)], np.object_) for name in names}
+    errors: list[NDArray[np.int64]] = []
+    places: list[NDArray[np.int64]] = []
+    services: list[str] = []
     for part in parts:
         if part.errors is None:
             continue
-        known = [row for row, at in enumerate(part.at.tolist()) if all(held[name][at] for name in names)]
-        each = len(CORRUPTIONS) * len(SEVERITIES)
+        known = np.logical_and.reduce([held[name][part.at] != "" for name in names] or [part.at >= 0])
         errors.append(part.errors[known].reshape(-1))
-        for name in names:
-            columns[name] += [str(held[name][part.at[row]]) for row in known for _ in range(each)]
-        columns["corruption"] += [name for _ in known for name in CORRUPTIONS for _ in SEVERITIES]
-        columns["service"] += [part.model] * (each * len(known))
-        clusters += [str(units[part.at[row]]) for row in known for _ in range(each)]
+        places.append(part.at[known])
+        services += [part.model] * int(known.sum())
+    at = np.concatenate(places)
+    columns: dict[str, Any] = {name: np.repeat(held[name][at], each) for name in names}
+    kinds = np.repeat(np.array(CORRUPTIONS, np.object_), len(SEVERITIES))
+    columns["corruption"] = np.tile(kinds, len(at))
+    columns["service"] = np.repeat(np.array(services, np.object_), each)
+    years = {name: _numbers(name, columns.pop(name, None), list(columns)) for name in as_numbers}
     varied = {name: values for name, values in columns.items() if len(set(values)) > 1}
-    return odds_ratios(np.concatenate(errors), varied, clusters)
+    clusters: Any = np.repeat(units[at].astype(np.str_), each)
+    return odds_ratios(np.concatenate(errors), varied, clusters, numbers=years, interactions=interactions)
+
+
+def _numbers(name: str, values: Any, have: Sequence[str]) -> Any:
+    """Return an attribute's values as numbers."""
+    if values is None:
+        message, hint = unknown("attribute", name, have)
+        raise InputError(message, hint=hint)
+    try:
+        return values.astype(np.float64)
+    except ValueError:
+        raise InputError(
+            f"{name} holds categories ({listing(sorted(set(values))[:3])}), and numbers are wanted",
+            hint=f"leave {name} among the categories, or give it in years",
+        ) from None

@@ -40,6 +40,8 @@ __all__ = ["score"]
 )
 @click.option("--by", callback=names, help="Attributes whose subgroups are scored (all): age,gender.")
 @click.option("--intersect", multiple=True, help="A pair to cross: skin_type,lighting.")
+@click.option("--interaction", multiple=True, help="Of odds ratios: a product too: skin_type,lighting.")
+@click.option("--as-number", multiple=True, help="Of odds ratios: an attribute that enters per ten years: age.")
 @click.option("--skip", callback=names, help="Count and leave out instead of refusing: missing,unknown,invalid.")
 @click.option("--replicates", type=click.IntRange(2), default=1000, show_default=True, help="Of the bootstrap.")
 @click.option("--explain", is_flag=True, help="Say which columns PREDICTIONS has.")
@@ -106,6 +108,8 @@ def _scored(manifest: Path, path: Path, options: dict[str, Any], *, quiet: bool)
             by=options["by"],
             intersect=[_pair(text) for text in options["intersect"]],
             skip=_skip(options["skip"] or ()),
+            as_numbers=options["as_number"],
+            interactions=[_pair(text) for text in options["interaction"]],
             progress=progress,
         )
 

@@ -269,6 +269,22 @@ def test_corruptions_are_complete_or_refused():
     assert "39: has no row of jpeg-compression at severity 5" in refused(short, told, scores).message
 
 
+def test_odds_ratios_take_years_and_products_on_request():
+    items = [f"{n:02d}" for n in range(40)]
+    years = [str(20 + n % 7 * 9) for n in range(40)]
+    told = Truth(pa.table({"item": items, "gender": ["f", "m"] * 20, "age": years}), attributes=("gender", "age"))
+    rows = corrupted(items, lambda item, kind, level: int(level + int(item) % 3 + (int(item) % 2) < 6))
+    scores = {"corruption": ("odds_ratio",)}
+    found = scored(rows, told, scores, as_numbers=("age",), interactions=(("gender", "age"),))
+    terms = [row.term for row in found.odds_ratios]
+    assert "age (per 10 years)" in terms
+    assert "gender=m x age (per 10 years)" in terms
+    groups = Truth(pa.table({"item": items, "age": ["20-29", "70+"] * 20}), attributes=("age",))
+    error = refused(rows, groups, scores, as_numbers=("age",))
+    assert error.message == "age holds categories (20-29, 70+), and numbers are wanted"
+    assert error.hint == "leave age among the categories, or give it in years"
+
+
 def test_the_truth_may_stand_in_the_predictions(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("item,label,predicted,age\na,Fear,Fear,25\nb,Anger,Fear,71\n")
