@@ -30,7 +30,9 @@ _PUBLISHED_BY = "fair-55-15-30"
 @click.argument("partition", type=click.Path(path_type=Path), required=False)
 @click.option("--protocol", help="The protocol that a split without a manifest is held against.")
 @click.option("--published", metavar="DATABASE", help="Audit the published partitions of a dataset instead.")
-@click.option("--items", "items_path", type=click.Path(path_type=Path), help="Of a manifest: the dataset's files.")
+@click.option(
+    "--items", "items_path", type=click.Path(path_type=Path), help="Of a manifest or a dataset: its label files."
+)
 @click.option("--item", "item_column", help="Of a table: the column that names items.")
 @click.option("--subject", "subject_column", help="Of a table: the column that names subjects.")
 @click.option("--label", "label_column", help="Of a table: the column of the label.")
@@ -72,6 +74,7 @@ def audit(
       protoctl audit affectnet-replica-fair-55-15-30
       protoctl audit items.csv --protocol fair-55-15-30 --split fold --compare
       protoctl audit mine --root images --max-points 1 --report report
+      protoctl audit dfdc-preview --items dataset.json --protocol dfdc-preview
       protoctl audit --published EmotioNet
     """
     if (partition is None) == (published is None):
@@ -138,8 +141,10 @@ def _limits(options: dict[str, Any]) -> Thresholds:
 def _audited(path: Path, options: dict[str, Any], *, quiet: bool) -> Audit:
     if (path / "manifest.json").exists() or path.name == "manifest.json":
         return _audited_manifest(path, options, quiet=quiet)
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder", hint="check the path")
+    from ..catalog import find_card
+
+    if not path.exists() and find_card(str(path)) is None:
+        raise InputError(f"{path}: there is no such file or folder", hint="check the path, or name a dataset")
     if options["protocol"] is None:
         raise InputError(
             f"{path} is no manifest, and no protocol is named to hold it against",
@@ -148,7 +153,7 @@ def _audited(path: Path, options: dict[str, Any], *, quiet: bool) -> Audit:
     from ..partition import balance_of, given_partition
     from ..protocols import load_protocol
 
-    items, rules = _split_items(path, _roles(options)), load_protocol(options["protocol"])
+    items, rules = _split_items(path, _roles(options), options["items_path"]), load_protocol(options["protocol"])
     given = given_partition(items, rules)
     facts = {"read from": ", ".join(f"{source.path} ({source.digest})" for source in items.sources)}
     return _audited_items(given, balance_of(given), items, rules, facts, options, quiet=quiet)
@@ -159,11 +164,16 @@ def _roles(options: dict[str, Any]) -> dict[str, str]:
     return {role: column for role, column in held.items() if column}
 
 
-def _split_items(path: Path, roles: dict[str, str]) -> Items:
-    """Read a split that exists: of a table, of a folder, of a card."""
-    from ..catalog import load_items
+def _split_items(path: Path, roles: dict[str, str], root: Path | None) -> Items:
+    """Read a split that exists: of a table, of a folder, of a card, or the one that a dataset is released with."""
+    from ..catalog import load_items, release_items
     from ..manifests import imported_items
 
+    if not path.exists():
+        return load_items(str(path), root=root)
+    released = None if roles else release_items(path)
+    if released is not None:
+        return released
     if path.is_dir() or path.name == "README.md":
         return imported_items(path, roles)
     items = load_items(str(path), columns=roles)

@@ -76,6 +76,7 @@ def render_readme(manifest: Manifest) -> str:
         _what(manifest),
         "## Splits",
         _sizes(manifest),
+        *_subset(document),
         "## Balance",
         _balance(manifest),
         *_notes(document),
@@ -110,6 +111,10 @@ def _what(manifest: Manifest) -> str:
     )
     if dataset.get("license"):
         lines.append(f"\nTerms of the dataset: {dataset['license']}.")
+    if dataset.get("accepted_terms"):
+        lines.append(
+            f"\n**The terms allow evaluation only. A split to train on was made since: {dataset['accepted_terms']}.**"
+        )
     if manifest.keyed:
         identity = document["assignments"]["identity"]
         lines.append(
@@ -153,6 +158,37 @@ def _sizes(manifest: Manifest) -> str:
     return _table(["split", "items", "subjects", "% of items", "target %"], rows, 1)
 
 
+def _subset(document: Any) -> list[str]:
+    """Return what a subset was drawn from: its cells, and the attribute taken in turn."""
+    subset = document.get("subset")
+    if subset is None:
+        return []
+    text = (
+        f"{subset['items']:,} of {subset['items_before']:,} items, drawn per {', '.join(subset['per'])} by a keyed "
+        f"digest of their names; {subset['cells_reduced']:,} of {subset['cells']:,} cells hold more than they give."
+    )
+    counts = [[*cell["values"], f"{cell['before']:,}", f"{cell['after']:,}"] for cell in subset.get("counts", [])]
+    if counts:
+        text += "\n\n" + _table([*subset["per"], "before", "after"], counts, len(subset["per"]))
+    alternate = subset.get("alternate")
+    if alternate:
+        rows = [
+            [entry["value"], f"{entry['before']:,}", f"{entry['after']:,}", f"{entry['cells_without']:,}"]
+            for entry in alternate["categories"]
+        ]
+        text += "\n\n" + _table([alternate["attribute"], "before", "after", "cells without it"], rows, 1)
+        for by in alternate["by"]:
+            rows = [[row["value"], *(_shares(row["before"])), *(_shares(row["after"]))] for row in by["rows"]]
+            columns = [f"{name}, {when}" for when in ("before", "after") for name in by["columns"]]
+            text += "\n\n" + _table([by["attribute"], *columns], rows, 1)
+    return ["## Subset", text]
+
+
+def _shares(counts: Sequence[int]) -> list[str]:
+    whole = sum(counts)
+    return [f"{count:,} ({100 * count / whole:.1f} %)" if whole else "0" for count in counts]
+
+
 def _balance(manifest: Manifest) -> str:
     data = manifest.document["balance"]
     balance = manifest.balance
@@ -165,9 +201,13 @@ def _balance(manifest: Manifest) -> str:
         rows.append([row.attribute, value, *cells])
     if not rows:
         return "Nothing was balanced but the sizes." + _hidden(data)
-    text = "Items, and in brackets the percentage of the category's items.\n\n"
+    one = len(balance.splits) == 1
+    if one:
+        rows = [[row.attribute, {"missing": "(missing)"}.get(row.role, row.value), f"{row.total:,}"]
+                for row in balance.rows if row.role not in ("total", "known")]  # fmt: skip
+    text = "" if one else "Items, and in brackets the percentage of the category's items.\n\n"
     text += _table(["attribute", "category", *balance.splits], rows, 2) + "\n"
-    if balance.worst is not None and "round_to" not in data:
+    if balance.worst is not None and "round_to" not in data and not one:
         worst, at = balance.worst
         text += (
             f"\nMean deviation {balance.mean:.3g} points, worst {balance.worst_points:.3g} points "
@@ -177,7 +217,7 @@ def _balance(manifest: Manifest) -> str:
             text += " No partition of these units has a smaller sum of deviations (proven)."
         elif balance.mean_bound is not None:
             text += f" No partition of these units can have a mean below {balance.mean_bound:.3g} points."
-    return text + _hidden(data)
+    return text.rstrip("\n") + _hidden(data)
 
 
 def _hidden(data: dict[str, Any]) -> str:

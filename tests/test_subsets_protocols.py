@@ -199,3 +199,44 @@ def test_a_protocol_of_one_s_own_mixes_sections(protoctl, in_empty_folder):
     assert wrong.code == 3
     assert "$.subset.per[0]: there is no column 'skin_typ'" in wrong.err
     assert "did you mean 'skin_type'" in wrong.err
+
+
+def preview(folder, swaps):
+    """Write a dataset.json: eight people, three clips of each; 7 and 8 are in test, and so are fakes of them."""
+    entries = {}
+    for person in range(1, 9):
+        for clip in range(3):
+            entries[f"original_videos/{person}/{person}_A_{clip:03d}.mp4"] = {
+                "label": "real", "set": "test" if person > 6 else "train", "augmentations": [],
+                "target_id": person, "swapped_id": None,
+            }  # fmt: skip
+    for target, swapped in swaps:
+        entries[f"method_A/{target}/{target}_A/{swapped}_{target}_A_000.mp4"] = {
+            "label": "fake", "set": "test" if target > 6 else "train", "augmentations": [],
+            "target_id": target, "swapped_id": swapped, "source_video": f"{target}_A",
+        }  # fmt: skip
+    (folder / "dataset.json").write_text(json.dumps(entries))
+    return folder / "dataset.json"
+
+
+def test_the_released_split_of_the_preview_is_audited(protoctl, in_empty_folder):
+    good = preview(in_empty_folder, [(1, 2), (3, 4), (7, 8)])
+    arguments = ("audit", "dfdc-preview", "--items", good, "--protocol", "dfdc-preview", "--json")
+    finding = next(f for f in protoctl(*arguments).json["findings"] if f["check"] == "subjects in two splits")
+    assert finding["count"] == 0
+    preview(in_empty_folder, [(1, 2), (3, 4), (6, 7)])
+    run = protoctl(*arguments)
+    assert run.code == 5
+    finding = next(f for f in run.json["findings"] if f["check"] == "subjects in two splits")
+    assert finding["count"] == 1
+    assert finding["found"].endswith(": 7")
+    assert protoctl("split", "dfdc-preview", "--root", good, "--protocol", "dfdc-preview", "--out", "ours").code == 0
+    assert protoctl("audit", "ours").code == 0
+
+
+def test_a_subset_s_readme_has_its_cells_and_no_deviation(protoctl, in_empty_folder):
+    protoctl("split", "miap", "--protocol", "robustness-1500")
+    text = (in_empty_folder / "miap-replica-robustness-1500" / "README.md").read_text()
+    assert "8,194 of 14,194 items, drawn per age, gender by a keyed digest of their names" in text
+    assert "| Middle | Predominantly Feminine | 3,000 | 1,500 |" in text
+    assert "Mean deviation" not in text
