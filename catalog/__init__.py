@@ -2,6 +2,7 @@
 
 from .attributes import join_attributes
 from .cards import AttributeCard, Card, TaskCard, card_names, find_card, load_card
+from .fair_consistent import release_items
 from .items import Items, ReadReport, Source
 from .load import DATA_VARIABLE, load_items
 from .plain import read_plain
@@ -26,5 +27,6 @@ __all__ = [
     "published_counts",
     "read_plain",
     "reconcile",
+    "release_items",
     "replica_items",
 ]

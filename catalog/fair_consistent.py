@@ -20,11 +20,11 @@ import pyarrow as pa
 from ..errors import InputError, listing
 from ..scales import AGE_GROUPS
 from ..tabular import TextTable, map_values, pc, read_table
-from .cards import Card, find_card
+from .cards import Card, find_card, load_card
 from .items import Items, label_kind, normal_item
 from .reading import Places, Reading
 
-__all__ = ["attribute_table", "is_release", "read"]
+__all__ = ["attribute_table", "is_release", "read", "release_items"]
 
 _SPLITS = ("train", "valid", "test")
 _DATASETS = ("affectnet", "raf-db", "disfa", "emotionet", "gft", "raf-au")
@@ -35,6 +35,8 @@ _FOLDERS: Mapping[str, tuple[str, ...]] = {
 }
 _ATTRIBUTES = ("age", "gender", "race")
 _SUBJECTS = {"disfa": re.compile(r"(SN\d{3})"), "gft": re.compile(r"^(\d{3}[ABC])/")}
+_RAF_DB = re.compile(r"(?:train_\d{5}|test_\d{4})\.")
+_AFFECTNET = re.compile(r"(?:train|val)_set/")
 _GENDERS = {"Female": "Female", "Male": "Male"}
 _RACES = {race: race for race in ("White", "Black", "Asian", "Indian", "Other")}
 _MISSING = ("", "-1", "None", "nan", "Unknown", "Unsure")
@@ -92,6 +94,46 @@ def read(reading: Reading) -> Items:
     columns["split_released"] = names.take(pa.array(np.repeat(np.arange(len(files)), sizes)))
     _tell(reading, tables, wanted)
     return reading.finish(columns, places, labels=labels, attributes=_ATTRIBUTES)
+
+
+def release_items(place: Path) -> Items | None:
+    """Return the items and the given partition of files whose dataset their columns and names tell.
+
+    Parameters
+    ----------
+    place : pathlib.Path
+        A file or folder.
+
+    Returns
+    -------
+    items : Items or None
+        None where these are no such files, or of none of the six datasets.
+    """
+    for kind in _FOLDERS:
+        files = _files(place, None, kind)
+        found = _dataset(files[0][1]) if files else None
+        if found is not None:
+            card = load_card(found[0])
+            return read(Reading(card, place, found[1]))
+    return None
+
+
+def _dataset(path: Path) -> tuple[str, str] | None:
+    """Return the dataset and the task of a file: action units tell four apart, names the other two."""
+    with path.open("rb") as stream:
+        header, first = (stream.readline(1 << 12).decode("utf-8-sig", "replace") for _ in range(2))
+    columns = [name.strip() for name in header.split(",")]
+    units = {name for name in columns if label_kind(name) == "binary"}
+    if units:
+        cards = [load_card(name) for name in _DATASETS]
+        found = [card.name for card in cards if "au" in card.tasks and set(card.tasks["au"].labels) == units]
+        return (found[0], "au") if found else None
+    name = dict(zip(columns, first.split(","), strict=False)).get("name", "").strip()
+    if "expression" in columns and _RAF_DB.match(name):
+        return "raf-db", "expression"
+    if _AFFECTNET.match(name):
+        return "affectnet", "va" if "valence" in columns else "expression"
+    return None
 
 
 def attribute_table(reading: Reading, items: Items) -> TextTable:

@@ -1,7 +1,7 @@
 import pytest
 
 from protoctl.audit import subjects_in_two_splits
-from protoctl.catalog import join_attributes, load_items
+from protoctl.catalog import join_attributes, load_items, release_items
 from protoctl.errors import InputError
 from protoctl.partition import balance_of, given_partition
 from protoctl.protocols import load_protocol
@@ -175,3 +175,43 @@ def test_an_unknown_value_is_refused_with_its_place(tmp_path, row, message):
     with pytest.raises(InputError, match=message) as refusal:
         load_items("affectnet", root=tmp_path)
     assert "known: " in str(refusal.value.hint)
+
+
+def test_the_command_audits_such_files_as_a_given_partition(tmp_path, protoctl):
+    units = UNITS["disfa"]
+    header = f"name,{units},age,gender,race"
+    rows = [unit_row(f"LeftVideoSN{at:03}/00001.jpg", units, ["3"], ["20-29", "Male", "White"]) for at in (1, 2, 3)]
+    torn = unit_row("RightVideoSN001/00001.jpg", units, ["0"], ["20-29", "Male", "White"])
+    write(tmp_path, header, train=rows[:1], valid=rows[1:2], test=[rows[2], torn])
+    run = protoctl("audit", tmp_path, "--protocol", "fair-55-15-30", "--json")
+    assert run.code == 5
+    assert "subjects in two splits (1 of 3: SN001)" in run.err
+    active = next(row for row in run.json["balance"]["categories"] if row["attribute"] == "AU1")
+    assert active["items"] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "found"),
+    [
+        (f"name,{UNITS['emotionet']},age,gender,race", "validation/1.jpg", ("emotionet", "au")),
+        (f"name,{UNITS['gft']},age,gender,race", "001A/1.jpg", ("gft", "au")),
+        (f"name,{UNITS['raf-au']},age,gender,race", "0001.jpg", ("raf-au", "au")),
+        ("name,gender,race,age,expression", "train_00001.jpg", ("raf-db", "expression")),
+        ("name,expression,age,gender,race", "val_set/1.jpg", ("affectnet", "expression")),
+        ("name,valence,arousal,age,gender,race", "train_set/1.jpg", ("affectnet", "va")),
+    ],
+)
+def test_columns_and_names_tell_the_dataset(tmp_path, header, name, found):
+    values = {"name": name, "age": "21" if found[0] == "gft" else "20-39" if found[0] == "raf-db" else "20-29"}
+    values |= {"gender": "Male", "race": "White", "expression": "Fear"}
+    write(tmp_path, header, train=[",".join(values.get(column, "0") for column in header.split(","))])
+    items = release_items(tmp_path)
+    assert (items.dataset, items.task) == found
+    assert items.table["split_released"].to_pylist() == ["train"]
+
+
+def test_other_files_of_such_names_are_nobodys(tmp_path):
+    write(tmp_path, "name,label,age,gender,race", train=["1.jpg,Joy,20-29,Male,White"])
+    assert release_items(tmp_path) is None
+    write(tmp_path, "name,AU1,AU99,age,gender,race", train=["1.jpg,1,0,20-29,Male,White"])
+    assert release_items(tmp_path) is None
