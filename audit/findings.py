@@ -59,7 +59,8 @@ def _subjects(assignments: pa.Table) -> tuple[list[Finding], list[str]]:
     if column.null_count == len(column):
         return [], ["subjects in two splits: the dataset does not say whose an item is"]
     torn = subjects_in_two_splits(assignments)
-    found = f"{len(torn):,} of {pc.count_distinct(column).as_py():,}"
+    people = {name for joined in pc.unique(column.drop_null()).to_pylist() for name in joined.split("|")}
+    found = f"{len(torn):,} of {len(people):,}"
     if torn:
         found += ": " + ", ".join(torn[:5]) + (" ..." if len(torn) > 5 else "")
     unseen: list[str] = []
