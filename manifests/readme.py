@@ -56,10 +56,8 @@ def _tex(text: str) -> str:
 
 def _title(manifest: Manifest) -> str:
     dataset = manifest.document["dataset"]
-    kind = "replica of " if manifest.replica else ""
-    return (
-        f"Partition of the {kind}{dataset.get('title') or dataset['name']} by {manifest.document['protocol']['name']}"
-    )
+    kind = "the replica of " if manifest.replica else ""
+    return f"Partition of {kind}{dataset.get('title') or dataset['name']} by {manifest.document['protocol']['name']}"
 
 
 def render_readme(manifest: Manifest) -> str:
@@ -126,7 +124,7 @@ def _what(manifest: Manifest) -> str:
 
 def _how(mode: str) -> str:
     return {
-        "fresh": "made at once",
+        "fresh": "made afresh",
         "extended": "items added to an earlier version, whose items stayed where they were",
         "withdrawn": "items taken out of an earlier version, whose others stayed where they were",
         "imported": "taken over from elsewhere",

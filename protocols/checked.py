@@ -138,7 +138,7 @@ class Section:
                 found.append(name)
         return tuple(found)
 
-    def keys(self) -> tuple[str, ...]:
+    def every_key(self) -> tuple[str, ...]:
         """Return the keys in the file's order; all count as known."""
         self._seen.extend(self._values)
         return tuple(self._values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -159,7 +160,7 @@ def _select(section: Section) -> Select:
     annotation = section.choice("annotation", ("manual", "automatic", "any"), "any")
     require = section.names("require")
     wanted = section.section("where")
-    where = {column: wanted.names(column) for column in wanted.keys()}  # noqa: SIM118 (not a mapping)
+    where = {column: wanted.names(column) for column in wanted.every_key()}
     section.end()
     return Select(cast("Any", annotation), require, where)
 
@@ -237,7 +238,7 @@ def _split(section: Section) -> Split:
     cover = section.integer("cover", least=0, default=1)
     weighing = section.section("weights")
     weights: dict[str, int] = {}
-    for column in weighing.keys():  # noqa: SIM118 (not a mapping)
+    for column in weighing.every_key():
         weight = weighing.integer(column, least=1)
         if column not in stratify:
             message, hint = unknown("stratified column", column, stratify)
@@ -253,7 +254,7 @@ def _ratios(section: Section) -> dict[str, int]:
         section.complain("ratios", "is missing", hint="write it like {train: 55, valid: 15, test: 30}")
     given = section.section("ratios")
     ratios: dict[str, int] = {}
-    names = given.keys()
+    names = given.every_key()
     for name in names:
         value = given.take(name)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -272,8 +273,6 @@ def _ratios(section: Section) -> dict[str, int]:
 
 
 def _fits(name: str) -> bool:
-    import re
-
     return re.fullmatch(_SPLIT, name) is not None
 
 
