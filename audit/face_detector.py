@@ -55,8 +55,8 @@ def faces_in(file: Path, *, least: int = 60) -> int:
 
 def _cascade() -> Any:
     try:
-        from skimage.data import lbp_frontal_face_cascade_filename
-        from skimage.feature import Cascade
+        from skimage.data import lbp_frontal_face_cascade_filename  # pyright: ignore[reportMissingImports]
+        from skimage.feature import Cascade  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise InputError(
             "the local detector needs scikit-image, which is not installed",

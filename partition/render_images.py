@@ -143,11 +143,11 @@ def corrupted(picture: Any, variant: Variant) -> Any:
 def _library() -> Any:
     import multiprocessing
 
-    import imagecorruptions
+    import imagecorruptions  # pyright: ignore[reportMissingImports]
 
     if multiprocessing.parent_process() is not None:
         # One of several processes: OpenCV's own threads would only fight over the processors.
-        import cv2
+        import cv2  # pyright: ignore[reportMissingImports]
 
         cv2.setNumThreads(1)
     return imagecorruptions

@@ -37,7 +37,7 @@ def ffmpeg() -> str:
     if found:
         return found
     try:
-        import imageio_ffmpeg
+        import imageio_ffmpeg  # pyright: ignore[reportMissingImports]
 
         return imageio_ffmpeg.get_ffmpeg_exe()
     except (ImportError, RuntimeError):
