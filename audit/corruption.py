@@ -234,10 +234,15 @@ def _fitted(
     groups = np.unique(np.asarray(clusters, object).astype(str), return_inverse=True)[1].reshape(-1)
     model: Any = Logit(errors, design)
     plain = _converged(model.fit, disp=0, method="newton", maxiter=100)
+    if not np.isfinite(plain.bse).all():
+        raise _no_solution()
+    # Where clusters all agree their variance is nought, and rounding may take its root from it: undefined, then.
     robust = _converged(
         model.fit, disp=0, method="newton", maxiter=100, cov_type="cluster", cov_kwds={"groups": groups}
     )
-    ends, robust_ends = np.exp(plain.conf_int()), np.exp(robust.conf_int())
+    with np.errstate(invalid="ignore"):
+        robust_z, robust_p, robust_ends = robust.tvalues, robust.pvalues, np.exp(robust.conf_int())
+    ends = np.exp(plain.conf_int())
     return tuple(
         OddsRatio(
             term,
@@ -247,12 +252,19 @@ def _fitted(
             float(plain.pvalues[at]),
             float(ends[at][0]),
             float(ends[at][1]),
-            float(robust.tvalues[at]),
-            float(robust.pvalues[at]),
+            float(robust_z[at]),
+            float(robust_p[at]),
             float(robust_ends[at][0]),
             float(robust_ends[at][1]),
         )
         for at, (term, (_, reference)) in enumerate(terms.items(), start=1)
+    )
+
+
+def _no_solution() -> InputError:
+    return InputError(
+        "the logistic regression has no finite solution: some category has only errors, or none",
+        hint="merge or leave out the category (rce by subgroup shows which)",
     )
 
 
@@ -263,16 +275,12 @@ def _converged(fit: Any, **options: Any) -> Any:
     from numpy.linalg import LinAlgError
     from statsmodels.tools.sm_exceptions import PerfectSeparationError
 
-    refusal = InputError(
-        "the logistic regression has no finite solution: some category has only errors, or none",
-        hint="merge or leave out the category (rce by subgroup shows which)",
-    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found = fit(**options)
         except (LinAlgError, PerfectSeparationError):
-            raise refusal from None
-    if not found.mle_retvals["converged"] or not np.isfinite(found.bse).all():
-        raise refusal
+            raise _no_solution() from None
+    if not found.mle_retvals["converged"]:
+        raise _no_solution()
     return found

@@ -273,7 +273,10 @@ def test_odds_ratios_take_years_and_products_on_request():
     items = [f"{n:02d}" for n in range(40)]
     years = [str(20 + n % 7 * 9) for n in range(40)]
     told = Truth(pa.table({"item": items, "gender": ["f", "m"] * 20, "age": years}), attributes=("gender", "age"))
-    rows = corrupted(items, lambda item, kind, level: int(level + int(item) % 3 + (int(item) % 2) < 6))
+    rows = corrupted(
+        items,
+        lambda item, kind, level: int(level + (int(item) + CORRUPTIONS.index(kind)) % 3 + int(item) % 2 < 6),
+    )
     scores = {"corruption": ("odds_ratio",)}
     found = scored(rows, told, scores, as_numbers=("age",), interactions=(("gender", "age"),))
     terms = [row.term for row in found.odds_ratios]
